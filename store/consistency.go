@@ -83,15 +83,15 @@ func isTopic(text string) bool {
 
 type writesKey struct{}
 
-// WithWriteCallback returns a context that calls told after each commit under it, with the
+// WithWriteCallback returns a context that calls written after each commit under it, with the
 // versions written; empty if servers cache nothing of what was written.
-func WithWriteCallback(ctx context.Context, told func(ConsistencyToken)) context.Context {
-	return context.WithValue(ctx, writesKey{}, told)
+func WithWriteCallback(ctx context.Context, written func(ConsistencyToken)) context.Context {
+	return context.WithValue(ctx, writesKey{}, written)
 }
 
 // ReportWrite reports a committed write to the context's callback.
-func ReportWrite(ctx context.Context, left ConsistencyToken) {
-	if told, ok := ctx.Value(writesKey{}).(func(ConsistencyToken)); ok {
-		told(left)
+func ReportWrite(ctx context.Context, token ConsistencyToken) {
+	if written, ok := ctx.Value(writesKey{}).(func(ConsistencyToken)); ok {
+		written(token)
 	}
 }

@@ -79,7 +79,8 @@ func ParseInteger(raw []byte) (int64, error) {
 // maxExponent is larger than in any integer that fits.
 const maxExponent = 100
 
-// integerDigits returns a JSON number as digits; ok is false if it is not whole.
+// integerDigits returns a JSON number as digits; ok is false if it is not whole. It moves the decimal point by the exponent
+// within the digits of the mantissa: only zeros may follow it then.
 func integerDigits(number string) (digits string, ok bool) {
 	mantissa, exponent := number, 0
 	if at := strings.IndexAny(number, "eE"); at >= 0 {
@@ -91,7 +92,7 @@ func integerDigits(number string) (digits string, ok bool) {
 	}
 	mantissa, negative := strings.CutPrefix(mantissa, "-")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	all, point := whole+fraction, len(whole)+exponent
+	all, point := whole+fraction, len(whole)+exponent // point may be before the first digit or after the last
 	switch {
 	case point > len(all):
 		all += strings.Repeat("0", point-len(all))
@@ -108,13 +109,4 @@ func integerDigits(number string) (digits string, ok bool) {
 		return "-" + all, true
 	}
 	return all, true
-}
-
-// MemberType returns the type of the member called name.
-func MemberType(shape reflect.Type, name string) (reflect.Type, bool) {
-	if shape.Kind() == reflect.Map {
-		return shape.Elem(), true
-	}
-	found, known := membersOf(shape).types[name]
-	return found, known
 }

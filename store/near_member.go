@@ -61,7 +61,7 @@ func unknownMembers(raw []byte, shape reflect.Type, explain func(name string, kn
 // NearName returns the name that another one nearly is: one letter or two away, in short names one, or written with other
 // capitals, hyphens or underscores. It returns "" if there is none.
 func NearName(name string, known []string) string {
-	best, least := "", 3
+	best, least := "", farNames
 	for _, k := range known {
 		if d := nameDistance(name, k); d < least {
 			best, least = k, d
@@ -78,11 +78,13 @@ func NearMember(name string, shape reflect.Type) string {
 	return NearName(name, membersOf(shape).names)
 }
 
-// nameDistance is how many letters differ between two names; 3 for all that are not near.
+// farNames is the distance of all names that are not near.
+const farNames = 3
+
+// nameDistance is how many letters differ between two names. Swapped neighbours count as one letter.
 func nameDistance(a, b string) int {
-	const far = 3
 	switch {
-	case len(a)-len(b) >= far || len(b)-len(a) >= far:
+	case len(a)-len(b) >= farNames || len(b)-len(a) >= farNames:
 		return foldedDistance(a, b)
 	case swapped(a, b):
 		return 1
@@ -97,16 +99,16 @@ func nameDistance(a, b string) int {
 	return foldedDistance(a, b)
 }
 
-// foldedDistance is 1 if two names differ in capitals, hyphens and underscores only, else 3.
+// foldedDistance is 1 if two names differ in capitals, hyphens and underscores only, else farNames.
 func foldedDistance(a, b string) int {
-	if len(a) > 2*len(b) || len(b) > 2*len(a) {
-		return 3
+	if len(a) > 2*len(b) || len(b) > 2*len(a) { // saves the work: names have fewer hyphens than letters
+		return farNames
 	}
 	plain := strings.NewReplacer("_", "", "-", "")
 	if strings.EqualFold(plain.Replace(a), plain.Replace(b)) {
 		return 1
 	}
-	return 3
+	return farNames
 }
 
 // swapped reports whether two names differ by neighbouring letters in the other order.

@@ -28,7 +28,7 @@ const (
 
 type observerKey struct{}
 
-// ObserverKey is the context key of the Observer.
+// ObserverKey is the context key of the Observer, exported as AllowanceKey is.
 var ObserverKey any = observerKey{}
 
 // WithObserver returns a context that notifies o.
@@ -52,30 +52,30 @@ func StartStep(ctx context.Context, step string) (within context.Context, end fu
 
 func noEnd(error) {}
 
-// QueryStats is an Observer that adds up the database work of a request.
+// QueryStats is an Observer that adds up the database work of a request. A write counts from its queueing to its commit.
 type QueryStats struct {
 	statements, duration atomic.Int64
 }
 
 // Statements is the number of statements.
-func (e *QueryStats) Statements() int { return int(e.statements.Load()) }
+func (q *QueryStats) Statements() int { return int(q.statements.Load()) }
 
 // Duration is the total time of reads and writes, including waits. Concurrent ones add up.
-func (e *QueryStats) Duration() time.Duration { return time.Duration(e.duration.Load()) }
+func (q *QueryStats) Duration() time.Duration { return time.Duration(q.duration.Load()) }
 
 // Begin implements Observer.
-func (e *QueryStats) Begin(ctx context.Context, step string) (context.Context, func(error)) {
+func (q *QueryStats) Begin(ctx context.Context, step string) (context.Context, func(error)) {
 	if step != StepWrite {
 		return ctx, noEnd
 	}
 	began := time.Now()
-	return WithObserver(ctx, writeStats{e}), func(error) { e.duration.Add(int64(time.Since(began))) }
+	return WithObserver(ctx, writeStats{q}), func(error) { q.duration.Add(int64(time.Since(began))) }
 }
 
 // Statement implements Observer.
-func (e *QueryStats) Statement(_ context.Context, _ string, began time.Time, _ int64, _ error) {
-	e.statements.Add(1)
-	e.duration.Add(int64(time.Since(began)))
+func (q *QueryStats) Statement(_ context.Context, _ string, began time.Time, _ int64, _ error) {
+	q.statements.Add(1)
+	q.duration.Add(int64(time.Since(began)))
 }
 
 // writeStats is the QueryStats inside a write, whose time is counted as a whole.

@@ -57,40 +57,40 @@ type CheckedPage struct {
 }
 
 // Check returns INVALID if members contradict each other, UNPROCESSABLE if one is out of
-// range.
+// range. pageLength is the limit of a page without first and last.
 func (p Page) Check(pageLength int) (CheckedPage, error) {
-	b := CheckedPage{Limit: pageLength}
+	checked := CheckedPage{Limit: pageLength}
 	switch {
 	case p.First != nil && p.Last != nil:
-		return b, Invalidf([]string{"last"}, "cannot be combined with first; use one of them")
+		return checked, Invalidf([]string{"last"}, "cannot be combined with first; use one of them")
 	case p.Offset != nil && (p.After != nil || p.Before != nil || p.Last != nil):
-		return b, Invalidf([]string{"offset"}, "cannot be combined with a cursor or last; use one of them")
+		return checked, Invalidf([]string{"offset"}, "cannot be combined with a cursor or last; use one of them")
 	case p.First != nil:
-		b.Limit = *p.First
-		if err := CheckLimit("first", b.Limit); err != nil {
-			return b, err
+		checked.Limit = *p.First
+		if err := CheckLimit("first", checked.Limit); err != nil {
+			return checked, err
 		}
 	case p.Last != nil:
-		b.Limit, b.Backward = *p.Last, true
-		if err := CheckLimit("last", b.Limit); err != nil {
-			return b, err
+		checked.Limit, checked.Backward = *p.Last, true
+		if err := CheckLimit("last", checked.Limit); err != nil {
+			return checked, err
 		}
 	case p.Before != nil && p.After == nil:
-		b.Backward = true
+		checked.Backward = true
 	}
 	if p.Offset != nil {
-		b.Offset = *p.Offset
-		if b.Offset < 0 || b.Offset > MaxOffset {
-			return b, PageRangeError("offset", strconv.Itoa(b.Offset))
+		checked.Offset = *p.Offset
+		if checked.Offset < 0 || checked.Offset > MaxOffset {
+			return checked, PageRangeError("offset", strconv.Itoa(checked.Offset))
 		}
 	}
 	if p.After != nil {
-		b.After = *p.After
+		checked.After = *p.After
 	}
 	if p.Before != nil {
-		b.Before = *p.Before
+		checked.Before = *p.Before
 	}
-	return b, nil
+	return checked, nil
 }
 
 // CheckLimit returns UNPROCESSABLE for a number of rows that is out of range; member is
@@ -132,7 +132,7 @@ type Window struct {
 
 // Window returns the positions of a page in a list of total rows. after and before are
 // positions, or -1.
-func (b CheckedPage) Window(total, after, before int) Window {
+func (c CheckedPage) Window(total, after, before int) Window {
 	low, high := 0, total
 	if after >= 0 {
 		low = min(after+1, total)
@@ -140,12 +140,12 @@ func (b CheckedPage) Window(total, after, before int) Window {
 	if before >= 0 {
 		high = max(low, min(before, total))
 	}
-	low = min(low+b.Offset, high)
+	low = min(low+c.Offset, high)
 	w := Window{Start: low, End: high}
-	if b.Backward {
-		w.Start = max(low, high-b.Limit)
+	if c.Backward {
+		w.Start = max(low, high-c.Limit)
 	} else {
-		w.End = min(high, low+b.Limit)
+		w.End = min(high, low+c.Limit)
 	}
 	return w
 }

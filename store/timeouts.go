@@ -27,22 +27,22 @@ const (
 )
 
 // OrDefault replaces each 0 by its default.
-func (p Timeouts) OrDefault() Timeouts {
+func (t Timeouts) OrDefault() Timeouts {
 	return Timeouts{
-		Connection: cmp.Or(p.Connection, defaultConnectionTimeout),
-		Read:       cmp.Or(p.Read, defaultReadTimeout),
-		Write:      cmp.Or(p.Write, defaultWriteTimeout),
-		Lock:       cmp.Or(p.Lock, defaultLockTimeout),
-		Idle:       cmp.Or(p.Idle, defaultIdleTimeout),
+		Connection: cmp.Or(t.Connection, defaultConnectionTimeout),
+		Read:       cmp.Or(t.Read, defaultReadTimeout),
+		Write:      cmp.Or(t.Write, defaultWriteTimeout),
+		Lock:       cmp.Or(t.Lock, defaultLockTimeout),
+		Idle:       cmp.Or(t.Idle, defaultIdleTimeout),
 	}
 }
 
 // Check returns an error that names the flag of an invalid timeout.
-func (p Timeouts) Check() error {
+func (t Timeouts) Check() error {
 	for _, bound := range []struct {
 		name string
 		time.Duration
-	}{{"database-wait", p.Connection}, {"read-time", p.Read}, {"write-time", p.Write}, {"lock-time", p.Lock}, {"idle-write-time", p.Idle}} {
+	}{{"database-wait", t.Connection}, {"read-time", t.Read}, {"write-time", t.Write}, {"lock-time", t.Lock}, {"idle-write-time", t.Idle}} {
 		if bound.Duration != 0 && bound.Duration < time.Millisecond {
 			return fmt.Errorf("--%s must be at least 1ms, or 0 for the default, got %s", bound.name, bound.Duration)
 		}

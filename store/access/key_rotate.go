@@ -41,15 +41,14 @@ func (s *Service) SigningKeyStates(ctx context.Context) ([]*SigningKeyState, err
 		k.CreatedAt, k.SignsAt = store.FromMicros(created), store.FromMicros(signs)
 		return k, err
 	}, `SELECT id, created_at, signs_at, made_by FROM signing_key ORDER BY created_at DESC, id DESC`)
-	var replaced time.Time // when a newer key starts to sign
-	signing := false
+	var replaced time.Time // when the first of the newer keys starts to sign; zero for the newest key
+	signing := false       // a newer key signs now
 	for _, k := range keys {
 		if !replaced.IsZero() && !replaced.After(s.db.Now()) {
 			k.KeptUntil = replaced.Add(signingKeyKept)
 		}
-		if k.Signs = !signing && !k.SignsAt.After(s.db.Now()); k.Signs {
-			signing = true
-		}
+		k.Signs = !signing && !k.SignsAt.After(s.db.Now())
+		signing = signing || k.Signs
 		if replaced.IsZero() || k.SignsAt.Before(replaced) {
 			replaced = k.SignsAt
 		}

@@ -69,10 +69,8 @@ func (s *Service) Changes(ctx context.Context, first int, after string) (changes
 		if err != nil {
 			return err
 		}
-		if changes.HasNext = len(events) > first; changes.HasNext {
-			events = events[:first]
-		}
-		changes.Events = events
+		changes.HasNext = len(events) > first
+		changes.Events = events[:min(first, len(events))]
 		latest, err := latestPosition(ctx, in)
 		changes.Latest = latest.sign(cursors)
 		return err
@@ -83,7 +81,7 @@ func (s *Service) Changes(ctx context.Context, first int, after string) (changes
 	return changes, charge(ctx, changes.Events)
 }
 
-// latestPosition is the place after the newest event.
+// latestPosition is the place after the newest event, or the newest deleted one if none is kept.
 func latestPosition(ctx context.Context, in db.Session) (position, error) {
 	newest, found, err := db.One(ctx, in, scanEvent, `SELECT `+eventColumns+` FROM audit_event ORDER BY id DESC LIMIT 1`)
 	if err != nil {
@@ -116,4 +114,5 @@ func checkKept(ctx context.Context, in db.Session, from position) error {
 	return err
 }
 
+// expired returns CURSOR_EXPIRED.
 func expired(detail string) error { return store.ExpiredCursor("after", detail) }

@@ -30,6 +30,7 @@ func (w *Writer) DeleteAll(ctx context.Context, k Kind, ids []string) (deleted i
 	return w.recorded(ctx, k, ids, store.AuditDeleted, func() ([]string, error) { return k.Delete(ctx, w, ids) })
 }
 
+// keysOf returns the keys of sources, in their order.
 func keysOf(sources []Source) []string {
 	keys := make([]string, len(sources))
 	for i, s := range sources {
@@ -39,7 +40,7 @@ func keysOf(sources []Source) []string {
 }
 
 // recorded runs a write of some resources of a kind, which returns the ids of those that it changed, and records these. Of
-// a ledger it records the number of entries.
+// a ledger it records the number of entries. together is the action of resources that are not recorded one by one.
 func (w *Writer) recorded(ctx context.Context, k Kind, ids []string, together store.AuditAction, write func() ([]string, error)) (changed int, err error) {
 	if k.Ledger {
 		written, err := write()
@@ -48,7 +49,7 @@ func (w *Writer) recorded(ctx context.Context, k Kind, ids []string, together st
 		}
 		return len(written), err
 	}
-	room := len(ids)
+	room := len(ids) // resources that may be recorded one by one
 	if w.Limit != nil {
 		room = w.Limit.Left - w.single
 	}
@@ -144,7 +145,8 @@ func (w *Writer) recordLine(k Kind, id string, before, after []byte, besides []s
 	case after == nil:
 		action, after = store.AuditDeleted, []byte(`{}`)
 	}
-	if w.single++; w.single == 1 && w.Limit != nil {
+	w.single++
+	if w.single == 1 && w.Limit != nil { // once; the function reads the final number
 		w.AfterCommit(func() { w.Limit.Left -= w.single })
 	}
 	members := slices.DeleteFunc(store.ChangedMembers(before, after), func(m store.MemberChange) bool {
@@ -166,6 +168,7 @@ func (k Kind) MaskSecrets(members []store.MemberChange) {
 	}
 }
 
+// masked returns maskedValue for a value; nil for an absent one.
 func masked(value json.RawMessage) json.RawMessage {
 	if value == nil {
 		return nil
@@ -197,10 +200,7 @@ func (w *Writer) lines(ctx context.Context, k Kind, ids []string) (map[string][]
 		if err := json.Unmarshal(line, &key); err != nil {
 			return nil, err
 		}
-		id := cmp.Or(key.ID, key.Slug, k.Name)
-		if k.Name == "gateway" {
-			id = key.Slug
-		}
+		id := cmp.Or(key.ID, key.Slug, k.Name)            // the settings have neither id nor slug, and are one row
 		if _, is := slices.BinarySearch(wanted, id); is { // kinds with few rows export all of them
 			found[id] = bytes.TrimSpace(line)
 		}

@@ -12,14 +12,6 @@ type KeyedSource interface {
 	Keys(KeyRecorder)
 }
 
-// UndeletableSource is a source that may be a part of another.
-type UndeletableSource interface {
-	Source
-
-	// Undeletable returns why it cannot be deleted by itself; empty if it can.
-	Undeletable() string
-}
-
 // KeyRecorder records keys. Members are dotted paths, as in the file; * stands for
 // index, so that a member costs no memory until it is printed.
 type KeyRecorder interface {

@@ -1,5 +1,5 @@
 // Package authoring is how resources are written, by import or mutation: Kind describes a
-// type of resource, Source is a resource in a file, Faults collects its errors, and Writer
+// type of resource, Source is a resource in a file, Validator collects its errors, and Writer
 // writes it. It knows no particular resource. It may import store and store/db.
 package authoring
 
@@ -22,7 +22,7 @@ type Kind struct {
 	Delete func(context.Context, *Writer, []string) (deleted []string, err error) // deletes by id and returns the ids of those that existed. Nil if an import cannot delete
 	Export func(context.Context, *Exporter) error                                 // exports all, in an order that import keeps
 	Whole  *Table                                                                 // the table, if it stores the whole source by id, so that equal lines can be skipped
-	Column string                                                                 // of the table, an expression of the id. Empty for id
+	Column string                                                                 // SQL expression of the id in the table; empty for the column id
 
 	Most      int    // how many a shop may have; 0 for no limit. An import checks it before it writes
 	After     string // kind to import first; empty for none

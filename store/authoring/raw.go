@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 
 	"portico/store"
 )
@@ -22,7 +21,7 @@ func (f *Validator) Array(member string, raw json.RawMessage) (items []json.RawM
 	return items, true
 }
 
-// Strings requires an array of names; not empty if some is true.
+// Strings requires an array of names of 1 to MaxName bytes. If some is true, it requires at least one.
 func (f *Validator) Strings(member string, raw json.RawMessage, some bool) {
 	items, ok := f.Array(member, raw)
 	for i, item := range items {
@@ -58,16 +57,4 @@ func (f *Validator) Whole(member string, raw json.RawMessage, called string, lea
 		f.Within(member, n, least, most)
 	}
 	return n
-}
-
-// Rule adds an UNPROCESSABLE error: a well-formed member breaks a rule.
-func (f *Validator) Rule(member, format string, args ...any) {
-	f.Errors = append(f.Errors, store.Unprocessablef(strings.Split(member, "."), format, args...))
-}
-
-// Within requires a number between least and most.
-func (f *Validator) Within(member string, n, least, most int64) {
-	if n < least || n > most {
-		f.Rule(member, "must be between %d and %d, got %d", least, most, n)
-	}
 }

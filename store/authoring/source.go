@@ -25,6 +25,14 @@ type Source interface {
 	Check(*Validator)
 }
 
+// UndeletableSource is a source that may be a part of another.
+type UndeletableSource interface {
+	Source
+
+	// Undeletable returns why it cannot be deleted by itself; empty if it can.
+	Undeletable() string
+}
+
 // JSONKind describes a JSON value in words.
 func JSONKind(raw []byte) string {
 	switch raw[0] {
@@ -36,6 +44,8 @@ func JSONKind(raw []byte) string {
 		return "a string"
 	case 't', 'f':
 		return "a boolean"
+	case 'n':
+		return "null"
 	}
 	return "the number " + string(raw[:min(len(raw), 24)])
 }
@@ -60,6 +70,11 @@ type Reference struct{ Kind, ID, Member string }
 // Add adds an INVALID error for a member.
 func (f *Validator) Add(member, format string, args ...any) {
 	f.Errors = append(f.Errors, store.Invalidf(strings.Split(member, "."), format, args...))
+}
+
+// Rule adds an UNPROCESSABLE error: a well-formed member breaks a rule.
+func (f *Validator) Rule(member, format string, args ...any) {
+	f.Errors = append(f.Errors, store.Unprocessablef(strings.Split(member, "."), format, args...))
 }
 
 // Warn adds a likely mistake.
@@ -167,7 +182,7 @@ func misread(text string) string {
 	}
 	for at := strings.Index(text, "Ã"); at >= 0; {
 		rest := text[at+len("Ã"):]
-		if c, _ := utf8.DecodeRuneInString(rest); c >= 0x80 && c <= 0xbf && c != 0xa0 {
+		if c, _ := utf8.DecodeRuneInString(rest); c >= 0x80 && c <= 0xbf && c != 0xa0 { // a no-break space may follow the letter
 			return "Ã" + string(c)
 		}
 		next := strings.Index(rest, "Ã")
@@ -186,12 +201,20 @@ func (f *Validator) OneOf(member, value string, values ...string) {
 	}
 }
 
+// Within requires a number between least and most.
+func (f *Validator) Within(member string, n, least, most int64) {
+	if n < least || n > most {
+		f.Rule(member, "must be between %d and %d, got %d", least, most, n)
+	}
+}
+
 // Between is Within for an int.
 func (f *Validator) Between(member string, n, least, most int) {
 	f.Within(member, int64(n), int64(least), int64(most))
 }
 
-// Time makes a time canonical: RFC 3339 in UTC with milliseconds.
+// Time makes a time canonical: RFC 3339 in UTC with milliseconds. It warns of a time without a time of day or zone. An empty
+// text stays empty.
 func (f *Validator) Time(member string, text *string) {
 	if *text == "" {
 		return
@@ -238,6 +261,7 @@ func (f *Validator) KnownCurrency(member, code string) {
 	}
 }
 
+// currencyForm requires three capital letters, and reports whether the code has them.
 func (f *Validator) currencyForm(member, code string) bool {
 	if store.IsCurrencyCode(code) {
 		return true
@@ -314,15 +338,19 @@ func (f *Validator) Links(member string, links *LinksSource, linked string) {
 	}
 }
 
-// Words requires texts that a header can hold: 1 to maxWord bytes, without surrounding
-// spaces, control characters and the characters of without.
-func (f *Validator) Words(member string, list []string, without string) {
+// Words requires texts that a header can hold: 1 to maxWord bytes, without surrounding spaces and control characters. commas
+// says that commas separate them in the header, so that none has one.
+func (f *Validator) Words(member string, list []string, commas bool) {
 	for i, word := range list {
 		switch {
 		case word == "" || len(word) > maxWord || strings.TrimSpace(word) != word:
 			f.Rule(member+"."+strconv.Itoa(i), "must have 1 to %d bytes and no surrounding spaces, got %q", maxWord, store.Abbreviate(word))
-		case strings.ContainsFunc(word, unicode.IsControl) || strings.ContainsAny(word, without):
-			f.Add(member+"."+strconv.Itoa(i), "must have no control characters and no commas, got %q", store.Abbreviate(word))
+		case strings.ContainsFunc(word, unicode.IsControl) || commas && strings.Contains(word, ","):
+			what := "no control characters"
+			if commas {
+				what += " and no commas"
+			}
+			f.Add(member+"."+strconv.Itoa(i), "must have %s, got %q", what, store.Abbreviate(word))
 		}
 	}
 }

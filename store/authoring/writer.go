@@ -13,11 +13,11 @@ type Writer struct {
 	*db.Tx
 	DB           *db.DB
 	Topics       []db.Topic
-	Revised      bool // something that releases contain was written
-	touched      []rowChange
-	StockChanged []string // products whose stock changed; the caller publishes them after Announce
+	Revised      bool        // something that releases contain was written
+	touched      []rowChange // by Touch, for storeChanges
+	StockChanged []string    // products whose stock changed; the caller publishes them (stock.Service.PublishImport) after Finish
 
-	later []func(context.Context, *Writer) error
+	later []func(context.Context, *Writer) error // by Defer
 
 	OneByOne bool // write rows that the database may reject in a statement each
 
@@ -30,13 +30,14 @@ type Writer struct {
 type AuditLimit struct{ Left int }
 
 // Defer defers part of the work to a transaction of its own after this one's commit; the
-// caller runs Left in order. If it stops in between, the rest is not done.
+// caller runs Deferred in order. If it stops in between, the rest is not done.
 func (w *Writer) Defer(do func(context.Context, *Writer) error) { w.later = append(w.later, do) }
 
 // Deferred returns the deferred parts.
 func (w *Writer) Deferred() []func(context.Context, *Writer) error { return w.later }
 
-// ErrOneByOne means that one row of a statement was rejected.
+// ErrOneByOne is returned by Kind.Write if a row of a statement was rejected. The caller then writes again with OneByOne, to
+// find the row.
 var ErrOneByOne = errors.New("one of several rows was rejected")
 
 // RowError is an error of a source that only the write could find.
@@ -45,11 +46,11 @@ type RowError struct {
 	Err    error
 }
 
-func (f *RowError) Error() string { return f.Err.Error() }
+func (e *RowError) Error() string { return e.Err.Error() }
 
-func (f *RowError) Unwrap() error { return f.Err }
+func (e *RowError) Unwrap() error { return e.Err }
 
-// Finish stores the revision and notifies all servers. Call it last.
+// Finish stores the changes as a revision, if Revised, and raises the versions of Topics, which servers poll. Call it last.
 func (w *Writer) Finish(ctx context.Context) error {
 	if w.Revised {
 		if err := w.storeChanges(ctx); err != nil {

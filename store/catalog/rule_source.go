@@ -33,8 +33,8 @@ func (r *RuleSource) Check(f *authoring.Validator) {
 	f.IDs("attributes.account_ids", a.AccountIDs)
 	f.IDs("attributes.account_tag_ids", a.AccountTagIDs)
 	f.IDs("attributes.customer_ids", a.CustomerIDs)
-	f.Words("attributes.channels", a.Channels, "")
-	f.Words("attributes.tags", a.Tags, ",") // a header separates tags with commas
+	f.Words("attributes.channels", a.Channels, false)
+	f.Words("attributes.tags", a.Tags, true)
 	for i := range a.Schedules {
 		a.Schedules[i].check(f, "attributes.schedules."+strconv.Itoa(i))
 	}

@@ -241,8 +241,8 @@ func (w *writerConn) finishCheckpoint() {
 // checkpointTries is how often the log is checkpointed while readers use it.
 const checkpointTries = 20
 
-// abandonFile checkpoints the write-ahead log into the old file and empties it before the
-// connection closes: the new file would otherwise be opened with the old log.
+// abandonFile empties the write-ahead log of the old file before the connection closes: the new file would otherwise be opened
+// with the old log. It logs an error if it cannot.
 func (w *writerConn) abandonFile() {
 	ctx := context.Background()
 	conn := w.conn
@@ -250,15 +250,8 @@ func (w *writerConn) abandonFile() {
 	if conn == nil {
 		conn, err = w.db.pools.Write.Conn(ctx)
 	}
-	for range checkpointTries {
-		if err != nil {
-			break
-		}
-		var busy, pages, moved int
-		if err = conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &moved); busy == 0 {
-			break
-		}
-		time.Sleep(PollEvery)
+	if err == nil {
+		err = emptyLog(ctx, conn, checkpointTries)
 	}
 	if err != nil {
 		w.db.Log.Error("could not empty the write-ahead log of the old database; delete it before you restart", "file", w.db.pools.FileGuard.Path+"-wal", "error", err)
@@ -268,6 +261,21 @@ func (w *writerConn) abandonFile() {
 	}
 	w.close()
 	_ = w.db.pools.Write.Close()
+}
+
+// emptyLog checkpoints the write-ahead log into the file and empties it. While readers use the log it tries again, tries times
+// in all, and then returns an error.
+func emptyLog(ctx context.Context, conn *sql.Conn, tries int) error {
+	for try := 1; ; try++ {
+		var busy, pages, copied int
+		if err := conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &copied); err != nil || busy == 0 {
+			return err
+		}
+		if try == tries {
+			return errors.New("connections still read it")
+		}
+		time.Sleep(PollEvery)
+	}
 }
 
 const (

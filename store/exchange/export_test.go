@@ -74,7 +74,7 @@ func exportRoundTrip(backend storetest.Backend) func(*testing.T) {
 func exportLedger(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := d.Store, d.DB // all times are equal
-		other := storetest.OpenEmpty(t, d.Engine)
+		other := storetest.OpenEmpty(t, d.Backend)
 		storetest.Import(t, s, storetest.ShopFile)
 		_, err := s.Stock.Transact(t.Context(), storetest.Actor, slices.Repeat([]stock.StockChange{{ProductID: "anvil", Action: stock.StockIncrement, Quantity: 1}}, 20))
 		require.NoError(t, err)

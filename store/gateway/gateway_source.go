@@ -32,6 +32,4 @@ func (g *gatewaySource) Check(f *authoring.Validator) {
 	f.Text("login", g.Login, authoring.MaxName)
 }
 
-var (
-	gatewayTable = authoring.Table{Name: "gateway", Columns: []string{"slug", "body"}, Row: authoring.RowWhole}
-)
+var gatewayTable = authoring.Table{Name: "gateway", Columns: []string{"slug", "body"}, Row: authoring.RowWhole}

@@ -25,14 +25,14 @@ const (
 	defaultCodes       = 50_000_000
 )
 
-func (r Quota) orDefault() Quota {
-	return Quota{cmp.Or(r.ClientJobs, defaultClientJobs), cmp.Or(r.ClientCodes, defaultClientCodes), cmp.Or(r.Codes, defaultCodes)}
+func (q Quota) orDefault() Quota {
+	return Quota{cmp.Or(q.ClientJobs, defaultClientJobs), cmp.Or(q.ClientCodes, defaultClientCodes), cmp.Or(q.Codes, defaultCodes)}
 }
 
 // check returns RATE_LIMITED if another job of so many units exceeds the limits, and
 // UNPROCESSABLE if it always would. Concurrent calls are serialized by a row lock.
-func (r Quota) check(ctx context.Context, t *db.Tx, kind JobKind, units int) error {
-	if most := min(r.ClientCodes, r.Codes); kind == JobGenerateCodes && units > most {
+func (q Quota) check(ctx context.Context, t *db.Tx, kind JobKind, units int) error {
+	if most := min(q.ClientCodes, q.Codes); kind == JobGenerateCodes && units > most {
 		return store.Unprocessablef([]string{"count"}, "must be at most %d, got %d; split the request", most, units)
 	}
 	if _, err := t.Exec(ctx, `
@@ -51,14 +51,14 @@ func (r Quota) check(ctx context.Context, t *db.Tx, kind JobKind, units int) err
 	switch {
 	case err != nil:
 		return err
-	case jobs >= int64(r.ClientJobs):
-		return quotaError(nil, "This client has %d queued or running jobs; the limit is %d", jobs, r.ClientJobs)
+	case jobs >= int64(q.ClientJobs):
+		return quotaError(nil, "This client has %d queued or running jobs; the limit is %d", jobs, q.ClientJobs)
 	case kind != JobGenerateCodes:
 		return nil
-	case own+int64(units) > int64(r.ClientCodes):
-		return quotaError([]string{"count"}, "is too high, %d: this client already waits for %d codes; the limit is %d", units, own, r.ClientCodes)
-	case all+int64(units) > int64(r.Codes):
-		return quotaError([]string{"count"}, "is too high, %d: all clients wait for %d codes; the limit is %d", units, all, r.Codes)
+	case own+int64(units) > int64(q.ClientCodes):
+		return quotaError([]string{"count"}, "is too high, %d: this client already waits for %d codes; the limit is %d", units, own, q.ClientCodes)
+	case all+int64(units) > int64(q.Codes):
+		return quotaError([]string{"count"}, "is too high, %d: all clients wait for %d codes; the limit is %d", units, all, q.Codes)
 	}
 	return nil
 }

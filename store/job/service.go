@@ -26,10 +26,10 @@ func NewService(d *db.DB, quota Quota, janitor func(context.Context)) *Service {
 // SetWork sets what runs the jobs of a kind. Call it before Work.
 func (s *Service) SetWork(kind JobKind, work JobWork) { s.works[kind] = work }
 
-// newJobWatch compares states by progress, which never goes back.
+// newJobWatch returns a Notifier to which a state that differs is newer, until the job has finished.
 func newJobWatch() *db.Notifier[*Job] {
-	return db.NewNotifier(func(told, known *Job) bool {
-		return known.FinishedAt.IsZero() && (told.State != known.State || told.Done != known.Done || told.Total != known.Total || !told.FinishedAt.IsZero())
+	return db.NewNotifier(func(state, known *Job) bool {
+		return known.FinishedAt.IsZero() && (state.State != known.State || state.Done != known.Done || state.Total != known.Total || !state.FinishedAt.IsZero())
 	})
 }
 

@@ -19,9 +19,9 @@ import (
 func (s *Service) Work(ctx context.Context) {
 	ctx, stop := s.db.WithFileGuard(ctx)
 	defer stop()
-	var house sync.WaitGroup
-	house.Go(func() { s.janitor(ctx) })
-	defer house.Wait()
+	var janitor sync.WaitGroup
+	janitor.Go(func() { s.janitor(ctx) })
+	defer janitor.Wait()
 	worker := store.NewID()
 	for ctx.Err() == nil {
 		var job *Job
@@ -73,13 +73,14 @@ func (s *Service) claimJob(ctx context.Context, worker string) (job *Job, err er
 			RETURNING `+jobColumns, string(JobQueued), stale, string(JobRunning), worker, store.Micros(t.Now))
 		return err
 	})
-	if job != nil {
-		job.worker = worker
+	if err != nil || job == nil { // nil after an error, since the commit may have failed
+		return nil, err
 	}
-	return job, err
+	job.worker = worker
+	return job, nil
 }
 
-// CheckLease returns nil while this worker has the job and it is not canceled.
+// CheckLease returns nil while this worker has the job and it is not canceled. It locks the job until the write ends.
 func CheckLease(ctx context.Context, t *db.Tx, job *Job) error {
 	canceled, held, err := db.One(ctx, t.Session, db.Scalar[bool], `
 		SELECT canceled FROM job WHERE id = $1 AND worker = $2 AND state = $3`+t.ForUpdate("job"), job.ID, job.worker, string(JobRunning))
@@ -106,7 +107,8 @@ func (s *Service) CheckTurn(ctx context.Context, since time.Time) error {
 	return err
 }
 
-// workOn runs one job.
+// workOn runs one job and stores how it ended: succeeded, canceled, failed, or queued again if this worker stops or the job
+// yields. It stores nothing if another worker has taken the job over.
 func (s *Service) workOn(ctx context.Context, job *Job) {
 	var done, total atomic.Int64
 	done.Store(int64(job.Done))
@@ -116,7 +118,7 @@ func (s *Service) workOn(ctx context.Context, job *Job) {
 	why, err := runLeased(ctx,
 		func(ctx context.Context) error { return s.heartbeat(ctx, job, int(done.Load()), int(total.Load())) },
 		func(ctx context.Context) (err error) {
-			working, tell := store.StartStep(store.WithOperation(ctx, store.StepJob+string(job.Kind)), store.StepJob+string(job.Kind))
+			working, end := store.StartStep(store.WithOperation(ctx, store.StepJob+string(job.Kind)), store.StepJob+string(job.Kind))
 			within = working
 			err = db.RecoverPanic(func() (err error) {
 				work := s.works[job.Kind]
@@ -126,7 +128,7 @@ func (s *Service) workOn(ctx context.Context, job *Job) {
 				result, err = work(s.db.WithThrottle(working), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
 				return err
 			})
-			tell(err)
+			end(err)
 			return err
 		})
 	ended := func(by error) bool { return errors.Is(why, by) || errors.Is(err, by) }
@@ -160,7 +162,7 @@ func (s *Service) explainJob(ctx context.Context, job *Job, err error) string {
 	return "An internal error has occurred."
 }
 
-// heartbeat renews the lease of a job and stores its progress, unless its work does (Keep).
+// heartbeat renews the lease of a job and stores its progress, unless its work does (SaveProgress).
 func (s *Service) heartbeat(ctx context.Context, job *Job, done, total int) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		if err := CheckLease(ctx, t, job); err != nil {
@@ -179,7 +181,7 @@ func SaveProgress(ctx context.Context, t *db.Tx, job *Job, state any, done int) 
 }
 
 // endJob stores how a job ended, unless another worker has it. An unfinished job keeps what
-// Keep stored.
+// SaveProgress stored.
 func (s *Service) endJob(ctx context.Context, job *Job) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		finished := store.Micros(t.Now)

@@ -9,6 +9,7 @@ import (
 	"portico/store/promotion/code"
 )
 
+// SettingsKind is the kind of the settings. A shop has one row of them, whose id is 1 in the table and "settings" outside.
 var SettingsKind = authoring.Kind{
 	Name: "settings", Create: func() authoring.Source { return &settingsSource{} },
 	Write: writeSettings, Export: exportSettings,
@@ -30,7 +31,7 @@ type settingsSource struct {
 func (s *settingsSource) Key() string { return "settings" }
 
 func (s *settingsSource) Check(f *authoring.Validator) {
-	s.ID = ""
+	s.ID = "" // means nothing: there is one row
 	f.Between("page_length", s.PageLength, store.MinPageLength, store.MaxPageLength)
 	f.KnownCurrency("currency", s.Currency)
 	f.Locale("locale", s.Locale)
@@ -39,23 +40,23 @@ func (s *settingsSource) Check(f *authoring.Validator) {
 	}
 }
 
+// writeSettings writes the last of the sources, unless it equals the stored settings.
 func writeSettings(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	w.Topics = append(w.Topics, db.TopicSettings)
+	if same, err := SameAsStored(ctx, w, sources); err != nil || same {
+		return nil, err
+	}
 	last := sources[len(sources)-1].(*settingsSource)
-	n, err := w.Exec(ctx, `
+	_, err = w.Exec(ctx, `
 		UPDATE settings SET page_length = $1, currency = $2, locale = $3, low_stock_threshold = COALESCE(CAST($4 AS BIGINT), low_stock_threshold)
-		WHERE id = 1 AND (page_length <> $1 OR currency <> $2 OR locale <> $3 OR low_stock_threshold <> COALESCE(CAST($4 AS BIGINT), low_stock_threshold))`,
-		last.PageLength, last.Currency, last.Locale, last.LowStockThreshold)
+		WHERE id = 1`, last.PageLength, last.Currency, last.Locale, last.LowStockThreshold)
 	if err == nil && last.CodesIgnoreCase != nil {
 		err = code.SetCase(ctx, w.Tx, *last.CodesIgnoreCase)
 	}
-	if n > 0 {
-		changed = []string{last.Key()}
-	}
-	return changed, err
+	return []string{last.Key()}, err
 }
 
-// CodesIgnoreCase returns what a line says of codes; nil if it says nothing.
+// CodesIgnoreCase returns the member codes_ignore_case of a settings line; nil if it is absent, or for another line.
 func CodesIgnoreCase(source authoring.Source) *bool {
 	if s, is := source.(*settingsSource); is {
 		return s.CodesIgnoreCase

@@ -49,7 +49,7 @@ type Config struct {
 	StockBytes    uint64           // memory for the stock cache; 0 disables it
 	NoCache       bool             // cache nothing between operations, for tests that count statements
 	WholeReleases bool             // publish every release as a base, never as a delta, for tests
-	LayerFactor   int              // for tests: publish.PublishConfig.Factor
+	LayerFactor   int              // for tests: see publish.PublishConfig.Factor; 0 means the default
 	MaxKeys       int              // idempotency keys of a client; 0 means 100,000
 	MaxKeyBytes   int64            // stored responses of a client's keys; 0 means 256 MiB
 	JobQuota      job.Quota        // limits of queued jobs
@@ -206,7 +206,7 @@ func (s *Store) IdleWithoutRequests() { s.db.IdleWithoutRequests() }
 
 // CacheStats returns hits and misses of the cache of releases since the store was opened, and
 // the bytes in use.
-func (s *Store) CacheStats() (found, made, bytes uint64) { return s.db.CacheStats() }
+func (s *Store) CacheStats() (hits, misses, bytes uint64) { return s.db.CacheStats() }
 
 // SchemaMode is what Open may do to the schema of a database. Whatever the mode, Open changes nothing in a database
 // with tables of another application.

@@ -10,44 +10,6 @@ import (
 	"portico/store/db"
 )
 
-// skipOwn skips the versions of a lane that this process wrote, and returns the version
-// reached, at most upTo.
-func (l *stockCache) skipOwn(lane db.Topic, upTo int64) int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	seen := l.feed.seen[lane]
-	for {
-		step := laneStep{lane, seen}
-		version, wrote := l.feed.ownWrites[step]
-		if !wrote || version > upTo {
-			break
-		}
-		delete(l.feed.ownWrites, step)
-		seen = version
-	}
-	l.feed.seen[lane] = seen
-	return seen
-}
-
-// follow applies rows, which bring the cells to the lanes' versions.
-func (l *stockCache) follow(rows []stockRow, lanes map[db.Topic]int64, asked time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.cells == nil { // dropped meanwhile
-		return
-	}
-	for lane := range l.feed.seen {
-		if _, there := lanes[lane]; !there { // the database was replaced
-			l.cells, l.missedIncomplete = nil, true
-			return
-		}
-	}
-	l.feed.follow(lanes)
-	l.recordMissed(rows)
-	l.apply(rows)
-	l.polledAt = asked
-}
-
 // stockCache caches the stock of all products in memory, so that reads need no statement.
 //
 // It shows writes of this process as soon as they are acknowledged, and those of other
@@ -76,10 +38,10 @@ type stockCache struct {
 	loadMu           sync.Mutex // held by the loader
 	loading          bool
 	missedRows       []stockRow // rows written or read while loading
-	missedIncomplete bool       // missed is incomplete
+	missedIncomplete bool       // missedRows lacks some, so the load cannot be used
 
-	loads uint64 // complete loads
-	feed  laneProgress
+	loads uint64       // complete loads
+	feed  laneProgress // how far the cells have followed the writes of all processes
 }
 
 // maxStaleness is the largest staleness of a cached read.
@@ -95,7 +57,7 @@ const retryOverBudget = time.Minute
 // that writes maintain.
 type loadSummary struct{ records, counted int64 }
 
-// requiredMatches is how many consecutive loads must find the same.
+// requiredMatches is how many consecutive loads must find the same. doubtful says that the database may be another one.
 func (r loadSummary) requiredMatches(doubtful bool) int {
 	switch {
 	case r.records != r.counted: // a restore may be running, or an older server miscounted
@@ -106,7 +68,7 @@ func (r loadSummary) requiredMatches(doubtful bool) int {
 	return 1
 }
 
-// maxMissedRows bounds missed.
+// maxMissedRows bounds missedRows.
 const maxMissedRows = 1 << 16
 
 // errOverBudget means that the records exceed the budget.
@@ -121,133 +83,173 @@ func newStockCache(bytes uint64, log *slog.Logger) *stockCache {
 }
 
 // view calls see with the cells and returns true, or returns false if they are stale.
-func (l *stockCache) view(see func(*stockCells)) bool {
-	if l == nil {
+func (c *stockCache) view(see func(*stockCells)) bool {
+	if c == nil {
 		return false
 	}
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	if l.cells == nil || time.Since(l.polledAt) > maxStaleness {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.cells == nil || time.Since(c.polledAt) > maxStaleness {
 		return false
 	}
-	see(l.cells)
+	see(c.cells)
 	return true
 }
 
 // viewRecorded is view, with the record of a context. If it returns false, the caller reads the
 // database.
-func (l *stockCache) viewRecorded(ctx context.Context, see func(*stockCells, *Reads)) bool {
+func (c *stockCache) viewRecorded(ctx context.Context, see func(*stockCells, *Reads)) bool {
 	reads := readsOf(ctx)
 	if reads == nil {
-		return l.view(func(cells *stockCells) { see(cells, nil) })
+		return c.view(func(cells *stockCells) { see(cells, nil) })
 	}
 	reads.mu.Lock()
 	defer reads.mu.Unlock()
-	if l.view(func(cells *stockCells) { see(cells, reads.begin(cells.generation, cells.structure)) }) {
+	if c.view(func(cells *stockCells) { see(cells, reads.begin(cells.generation, cells.structure)) }) {
 		return true
 	}
 	reads.unknown = true
 	return false
 }
 
-func (l *stockCache) loaded() bool {
-	if l == nil {
+// loaded reports whether the cache has cells, even stale ones.
+func (c *stockCache) loaded() bool {
+	if c == nil {
 		return false
 	}
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return l.cells != nil
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.cells != nil
 }
 
 // applyOwn applies rows that this process wrote under a version of a lane, in any order.
-func (l *stockCache) applyOwn(rows []stockRow, taken laneVersion) {
-	if l == nil {
+func (c *stockCache) applyOwn(rows []stockRow, taken laneVersion) {
+	if c == nil {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.cells == nil && !l.loading {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cells == nil && !c.loading {
 		return
 	}
-	l.feed.ownWrites[laneStep{taken.lane, taken.follows}] = taken.version
-	l.recordMissed(rows)
-	if l.cells != nil {
-		l.apply(rows)
+	c.feed.ownWrites[laneStep{taken.lane, taken.follows}] = taken.version
+	c.recordMissed(rows)
+	if c.cells != nil {
+		c.apply(rows)
 	}
+}
+
+// skipOwn skips the versions of a lane that this process wrote after the last one seen, whose rows applyOwn has applied. It
+// returns the version reached, at most upTo.
+func (c *stockCache) skipOwn(lane db.Topic, upTo int64) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen := c.feed.seen[lane]
+	for {
+		step := laneStep{lane, seen}
+		version, wrote := c.feed.ownWrites[step]
+		if !wrote || version > upTo {
+			break
+		}
+		delete(c.feed.ownWrites, step)
+		seen = version
+	}
+	c.feed.seen[lane] = seen
+	return seen
+}
+
+// follow applies rows, which bring the cells to the lanes' versions. It empties the cache if a lane is gone.
+func (c *stockCache) follow(rows []stockRow, lanes map[db.Topic]int64, asked time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cells == nil { // dropped meanwhile
+		return
+	}
+	for lane := range c.feed.seen {
+		if _, there := lanes[lane]; !there { // the database was replaced
+			c.cells, c.missedIncomplete = nil, true
+			return
+		}
+	}
+	c.feed.follow(lanes)
+	c.recordMissed(rows)
+	c.apply(rows)
+	c.polledAt = asked
 }
 
 // recordMissed records rows for the load in progress.
-func (l *stockCache) recordMissed(rows []stockRow) {
+func (c *stockCache) recordMissed(rows []stockRow) {
 	switch {
-	case !l.loading:
-	case len(l.missedRows) < maxMissedRows:
-		l.missedRows = append(l.missedRows, rows...)
+	case !c.loading:
+	case len(c.missedRows) < maxMissedRows:
+		c.missedRows = append(c.missedRows, rows...)
 	default:
-		l.missedIncomplete = true
+		c.missedIncomplete = true
 	}
 }
 
-func (l *stockCache) apply(rows []stockRow) {
+// apply puts rows into the cells. It empties the cache if they exceed the budget then.
+func (c *stockCache) apply(rows []stockRow) {
 	for _, row := range rows {
-		l.cells.put(row)
+		c.cells.put(row)
 	}
-	l.cells.refreshTimes()
-	if uint64(l.cells.bytes()) > l.budget {
-		l.cells = nil
-		l.markOverBudget()
+	c.cells.refreshTimes()
+	if uint64(c.cells.bytes()) > c.budget {
+		c.cells = nil
+		c.markOverBudget()
 	}
 }
 
 // markOverBudget records that the records exceed the budget, and logs it once.
-func (l *stockCache) markOverBudget() {
-	l.loadAfter = time.Now().Add(retryOverBudget)
-	if !l.overBudget {
-		l.overBudget = true
-		l.log.Warn("the stock of all products exceeds --stock-cache-bytes; reading it from the database until it fits, checked every minute", "bytes", l.budget)
+func (c *stockCache) markOverBudget() {
+	c.loadAfter = time.Now().Add(retryOverBudget)
+	if !c.overBudget {
+		c.overBudget = true
+		c.log.Warn("the stock of all products exceeds --stock-cache-bytes; reading it from the database until it fits, checked every minute", "bytes", c.budget)
 	}
 }
 
 // markFits records that the records fit, and logs it if they did not before.
-func (l *stockCache) markFits() {
-	if l.overBudget {
-		l.overBudget = false
-		l.log.Info("the stock of all products fits --stock-cache-bytes again; reading it from memory", "bytes", l.budget)
+func (c *stockCache) markFits() {
+	if c.overBudget {
+		c.overBudget = false
+		c.log.Info("the stock of all products fits --stock-cache-bytes again; reading it from memory", "bytes", c.budget)
 	}
 }
 
 // drop empties the cache until the next load, after maxStaleness.
-func (l *stockCache) drop() {
-	if l == nil {
+func (c *stockCache) drop() {
+	if c == nil {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.cells, l.missedRows, l.missedIncomplete = nil, nil, true
-	l.loadAfter = time.Now().Add(maxStaleness)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cells, c.missedRows, c.missedIncomplete = nil, nil, true
+	c.loadAfter = time.Now().Add(maxStaleness)
 }
 
 // requireConfirmation empties the cache until two loads agree.
-func (l *stockCache) requireConfirmation() {
-	if l == nil {
+func (c *stockCache) requireConfirmation() {
+	if c == nil {
 		return
 	}
-	l.drop()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.suspect, l.matches, l.pause = true, 0, maxStaleness
+	c.drop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.suspect, c.matches, c.pause = true, 0, maxStaleness
 }
 
 // confirm reports whether a load may be used because enough consecutive ones agree.
 // Otherwise it schedules the next one, after a pause that doubles.
-func (l *stockCache) confirm(found loadSummary) bool {
-	if l.matches == 0 || found != l.lastLoad {
-		l.lastLoad, l.matches, l.pause = found, 0, maxStaleness
+func (c *stockCache) confirm(found loadSummary) bool {
+	if c.matches == 0 || found != c.lastLoad {
+		c.lastLoad, c.matches, c.pause = found, 0, maxStaleness
 	}
-	if l.matches++; l.matches < found.requiredMatches(l.suspect) {
-		l.loadAfter = time.Now().Add(l.pause)
-		l.pause *= 2
+	if c.matches++; c.matches < found.requiredMatches(c.suspect) {
+		c.loadAfter = time.Now().Add(c.pause)
+		c.pause *= 2
 		return false
 	}
-	l.suspect, l.matches = false, 0
+	c.suspect, c.matches = false, 0
 	return true
 }

@@ -50,7 +50,8 @@ func (s *Service) acquireLane(ctx context.Context, t *db.Tx) (taken laneVersion,
 	return taken, err
 }
 
-// publishChange publishes the products that a write changed. Call it last in a transaction.
+// publishChange publishes the products that a write changed. Call it last in a transaction. Now and then it deletes the
+// oldest rows of the lane, so that there are about maxLaneChanges.
 func (s *Service) publishChange(ctx context.Context, t *db.Tx, products []string) (taken laneVersion, err error) {
 	if taken, err = s.acquireLane(ctx, t); err != nil {
 		return taken, err
@@ -72,8 +73,8 @@ func (s *Service) publishChange(ctx context.Context, t *db.Tx, products []string
 	return taken, err
 }
 
-// PublishImport publishes the products that an import changed. Call it last in the
-// import's transaction.
+// PublishImport publishes the products that an import changed, and empties the cache after the commit. Call it last in
+// the import's transaction.
 func (s *Service) PublishImport(ctx context.Context, t *db.Tx, products []string) error {
 	if len(products) == 0 {
 		return nil
@@ -83,26 +84,25 @@ func (s *Service) PublishImport(ctx context.Context, t *db.Tx, products []string
 	return err
 }
 
-// Follow applies the writes of other processes, up to the lanes' versions that a poll found. It removes
-// other topics from them.
+// Follow applies the writes of other processes, up to the lanes' versions that a poll found. It removes other topics from
+// found.Versions, starts a load of the cache if one is due, and notifies the watchers.
 func (s *Service) Follow(ctx context.Context, found db.Poll) error {
 	lanes := found.Versions
 	maps.DeleteFunc(lanes, func(name db.Topic, _ int64) bool { return !strings.HasPrefix(string(name), stockTopics) })
-	l := s.cache
-	if !found.Idle {
+	if !found.Idle { // nobody reads the stock of an idle server
 		s.loadCacheIfDue()
 	}
-	if !l.loaded() {
+	if !s.cache.loaded() {
 		return s.cacheNotFollowed(ctx, lanes)
 	}
 	var products []string
 	for lane, version := range lanes {
-		changed, told, err := s.stockChanges(ctx, lane, l.skipOwn(lane, version), version)
+		changed, complete, err := s.stockChanges(ctx, lane, s.cache.skipOwn(lane, version), version)
 		if err != nil {
 			return err
 		}
-		if products = append(products, changed...); !told || len(products) > maxFollowedProducts {
-			l.drop()
+		if products = append(products, changed...); !complete || len(products) > maxFollowedProducts {
+			s.cache.drop()
 			return s.cacheNotFollowed(ctx, lanes)
 		}
 	}
@@ -110,33 +110,33 @@ func (s *Service) Follow(ctx context.Context, found db.Poll) error {
 	if err != nil {
 		return err
 	}
-	l.follow(rows, lanes, found.Asked)
+	s.cache.follow(rows, lanes, found.Asked)
 	return s.cacheFollowed(ctx, lanes, rows)
 }
 
 // stockChanges reads the products that changed on a lane after one version, up to
-// another. told is false if rows are missing, name no products, or follow another version
+// another. complete is false if rows are missing, name no products, or follow another version
 // than expected, as after a restore or failover.
-func (s *Service) stockChanges(ctx context.Context, lane db.Topic, after, upTo int64) (products []string, told bool, err error) {
+func (s *Service) stockChanges(ctx context.Context, lane db.Topic, after, upTo int64) (products []string, complete bool, err error) {
 	if after >= upTo {
 		return nil, after == upTo, nil
 	}
-	type line struct {
+	type change struct {
 		laneVersion
 		products string
 	}
-	lines, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (l line, err error) {
-		return l, rows.Scan(&l.version, &l.follows, &l.products)
+	changes, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (c change, err error) {
+		return c, rows.Scan(&c.version, &c.follows, &c.products)
 	}, `SELECT version, follows, products FROM stock_change WHERE lane = $1 AND version > $2 AND version <= $3 ORDER BY version`, string(lane), after, upTo)
 	if err != nil {
 		return nil, false, err
 	}
-	for _, l := range lines {
-		if l.follows != after || l.products == "*" {
+	for _, c := range changes {
+		if c.follows != after || c.products == "*" {
 			return nil, false, nil
 		}
-		after = l.version
-		products = append(products, strings.Fields(l.products)...)
+		after = c.version
+		products = append(products, strings.Fields(c.products)...)
 	}
 	return products, after == upTo, nil
 }

@@ -165,8 +165,8 @@ func (p *StockPage) slice() *store.Slice[*Stock] {
 	return slice
 }
 
-// cachedPage reads a page from the cache; ok is false if the cache has another order or is
-// not usable. times means that the caller needs the times of all stock.
+// cachedPage reads a page from the cache; ok is false if the cache has another order or is not usable. Then the caller reads
+// the database, and the record of reads says so. times means that the caller needs the times of all stock.
 func (s *Service) cachedPage(ctx context.Context, query store.ListQuery, times bool) (page *StockPage, ok bool, err error) {
 	if err := ctx.Err(); err != nil { // as a query would
 		return nil, false, err
@@ -180,7 +180,7 @@ func (s *Service) cachedPage(ctx context.Context, query store.ListQuery, times b
 	if err != nil {
 		return nil, false, err
 	}
-	b, err := query.Page.Check(settings.PageLength)
+	checked, err := query.Page.Check(settings.PageLength)
 	if err != nil {
 		return nil, false, err
 	}
@@ -189,7 +189,7 @@ func (s *Service) cachedPage(ctx context.Context, query store.ListQuery, times b
 			return nil, false, err
 		}
 	}
-	page = &StockPage{Limit: b.Limit, Offset: -1, query: query}
+	page = &StockPage{Limit: checked.Limit, Offset: -1, query: query}
 	if page.cursors, err = s.db.CursorKey(ctx); err != nil {
 		return nil, false, err
 	}
@@ -211,13 +211,14 @@ func (s *Service) cachedPage(ctx context.Context, query store.ListQuery, times b
 		if times {
 			reads.recordTimes(cells.created, cells.updated)
 		}
-		page.read(cells, b, between, reads)
+		page.read(cells, checked, between, reads)
 	})
 	return page, ok, nil
 }
 
-// read copies the rows of a page from the cells.
-func (p *StockPage) read(cells *stockCells, b store.CheckedPage, between map[string]string, reads *Reads) {
+// read copies the rows of a page from the cells. The ranges limit the ranks of the list, the ids of the cursors those of the
+// page. A page from the end, or of a descending list, takes the last of these ranks, and the others the first.
+func (p *StockPage) read(cells *stockCells, page store.CheckedPage, between map[string]string, reads *Reads) {
 	descending := p.query.Sort.Descending
 	first, last := 0, cells.records() // ranks
 	for _, r := range p.query.Ranges {
@@ -237,21 +238,21 @@ func (p *StockPage) read(cells *stockCells, b store.CheckedPage, between map[str
 			last = min(last, cells.order.rank(cells, id, false))
 		}
 	}
-	from, to := first+b.Offset, first+b.Offset+b.Limit
+	from, to := first+page.Offset, first+page.Offset+page.Limit
 	more := to < last
-	if descending != b.Backward { // from the end
-		from, to = last-b.Offset-b.Limit, last-b.Offset
+	if descending != page.Backward { // from the end
+		from, to = last-page.Offset-page.Limit, last-page.Offset
 		more = from > first
 	}
 	p.rows, p.ids = cells.span(max(from, first), min(to, last), reads)
 	if descending {
 		slices.Reverse(p.rows)
 	}
-	p.HasNext, p.HasPrevious = more, b.After != "" || b.Offset > 0
-	if b.Backward {
-		p.HasNext, p.HasPrevious = b.Before != "", more
+	p.HasNext, p.HasPrevious = more, page.After != "" || page.Offset > 0
+	if page.Backward {
+		p.HasNext, p.HasPrevious = page.Before != "", more
 	}
-	if b.After == "" && b.Before == "" && !b.Backward {
-		p.Offset = b.Offset
+	if page.After == "" && page.Before == "" && !page.Backward {
+		p.Offset = page.Offset
 	}
 }

@@ -42,13 +42,14 @@ func (s *Service) carryOver(ctx context.Context, before int64) error {
 	})
 }
 
-// carryOverEach carries over as many entries in a transaction as its time allows.
+// carryOverEach carries over the entries of products, as many in a transaction as its time allows. A product with more stays
+// first.
 func (s *Service) carryOverEach(ctx context.Context, products []string, before int64) error {
-	pace := s.db.NewBatchSizer()
+	sizer := s.db.NewBatchSizer()
 	for len(products) > 0 {
 		rest, lines := products, 0
 		if err := s.db.Update(ctx, carryOverActor, func(ctx context.Context, t *db.Tx) error {
-			return pace.Run(func(rows int) (int, error) {
+			return sizer.Run(func(rows int) (int, error) {
 				rest, lines = products, 0 // the write may run again
 				gone := map[string]int{}
 				for len(rest) > 0 && lines < rows {
@@ -75,8 +76,8 @@ func (s *Service) carryOverEach(ctx context.Context, products []string, before i
 	return nil
 }
 
-// carryOver replaces the oldest entries of a product, at most so many, by one, and returns
-// their number. It keeps imported entries whose sum is negative.
+// carryOver replaces the oldest entries of a product, at most so many, by one, and returns their number; 0 if there is nothing
+// to replace. It keeps imported entries whose sum no entry can set: a negative one, or one above MaxStock.
 func carryOver(ctx context.Context, t *db.Tx, product string, before int64, most int) (n int, err error) {
 	lines, err := db.Collect(ctx, t.Session, scanStockTransaction, `
 		SELECT `+stockTransactionColumns+` FROM stock_transaction
@@ -135,9 +136,9 @@ func carriedOver(ctx context.Context, in db.Session, products []string) (map[str
 // further behind reload all stock.
 func (s *Service) SweepChanges() db.Sweep {
 	const every = 10 * time.Minute
-	var mu sync.Mutex           // versions of the lanes at the previous sweep
-	var seen map[db.Topic]int64 // versions of the lanes, at a time
-	var at time.Time
+	var mu sync.Mutex           // held during a sweep
+	var seen map[db.Topic]int64 // versions of the lanes at the previous sweep
+	var at time.Time            // of the previous sweep
 	return db.Sweep{
 		Name: "stock changes", Every: every,
 		Run: func(ctx context.Context) error {

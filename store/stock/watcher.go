@@ -15,7 +15,7 @@ type stockWatch struct {
 
 func newStockWatch() *stockWatch {
 	// Cells hold only the lowest bits of a revision.
-	later := func(told, known stockRow) bool { return int32(uint32(told.revision)-uint32(known.revision)) > 0 }
+	later := func(state, known stockRow) bool { return int32(uint32(state.revision)-uint32(known.revision)) > 0 }
 	return &stockWatch{Notifier: db.NewNotifier(later), cacheBehind: true}
 }
 
@@ -38,7 +38,7 @@ func (w *StockWatcher) Newest() (stock *Stock, took func()) {
 	return row.stock(), func() { w.Ack(row) }
 }
 
-// publishAll publishes versions.
+// publishAll publishes versions of records to their watchers.
 func (w *stockWatch) publishAll(rows []stockRow) {
 	for i := range rows {
 		w.Publish(rows[i].ProductID, rows[i])

@@ -16,13 +16,12 @@ type stockWrite struct {
 	*db.Tx
 	store *Service
 
-	found   map[string]*stockRow
-	rows    []*stockRow // changed records
-	entries []*StockTransaction
+	found   map[string]*stockRow // locked records, by product
+	rows    []*stockRow          // changed records
+	entries []*StockTransaction  // to write to the ledger
 }
 
-// lock reads and locks the records of products. All writes lock in the order of ids, to
-// avoid deadlocks.
+// lock reads and locks the records of products, and sorts products. All writes lock in the order of ids, to avoid deadlocks.
 func (w *stockWrite) lock(ctx context.Context, products []string) error {
 	slices.Sort(products)
 	rows, err := stockRows(ctx, w.Session, slices.Compact(products), w.ForUpdate("stock"))
@@ -33,9 +32,8 @@ func (w *stockWrite) lock(ctx context.Context, products []string) error {
 	return err
 }
 
-// transact applies changes in an order, all or none. It reports malformed changes first,
-// then those that a record does not allow. After a failed change it skips later ones of
-// the same product.
+// transact applies changes to the records in memory, in an order, all or none. It reports malformed changes first, then those
+// that a record does not allow. After a failed change it skips later ones of the same product.
 func (w *stockWrite) transact(actor store.Actor, changes []StockChange, order []int) ([]*StockTransaction, error) {
 	var faulty store.Errors
 	wrong := make([]bool, len(changes))
@@ -48,10 +46,10 @@ func (w *stockWrite) transact(actor store.Actor, changes []StockChange, order []
 	made := make([]*StockTransaction, len(changes))
 	before := make([]Stock, 0, len(changes)) // to undo the changes
 	lines := len(w.entries)
-	var untold map[string]bool // products with a failed change
+	var failed map[string]bool // products with a failed change
 	for _, i := range order {
 		product := changes[i].ProductID
-		if !wrong[i] && !untold[product] {
+		if !wrong[i] && !failed[product] {
 			row := w.found[product]
 			if row != nil {
 				before = append(before, row.Stock)
@@ -62,10 +60,10 @@ func (w *stockWrite) transact(actor store.Actor, changes []StockChange, order []
 			}
 			faulty = append(faulty, refused.At("changes", strconv.Itoa(i)))
 		}
-		if untold == nil {
-			untold = map[string]bool{}
+		if failed == nil {
+			failed = map[string]bool{}
 		}
-		untold[product] = true
+		failed[product] = true
 	}
 	if len(faulty) == 0 {
 		for _, was := range before {
@@ -97,7 +95,7 @@ func (w *stockWrite) change(actor store.Actor, change *StockChange, row *stockRo
 	return w.addEntry(actor, change, row.Stock, toAvailable, toAllocated), nil
 }
 
-// markChanged marks a record as changed.
+// markChanged marks a record as changed, with the next revision. Only the first call for a record does something.
 func (w *stockWrite) markChanged(row *stockRow) {
 	if !row.changed {
 		row.changed = true
@@ -127,7 +125,7 @@ var (
 	stockTransactionInserter = db.NewInserter("stock_transaction", strings.Split(stockTransactionColumns, ", "), "")
 )
 
-// save writes the changed records with their ledger lengths.
+// save writes the changed records. It counts their new ledger entries, by which the database lengthens their ledgers.
 func (w *stockWrite) save(ctx context.Context) error {
 	for _, line := range w.entries {
 		w.found[line.ProductID].newEntries++
@@ -137,7 +135,8 @@ func (w *stockWrite) save(ctx context.Context) error {
 	return err
 }
 
-// finish writes the ledger, publishes the change, and updates the cache after the commit.
+// finish writes the ledger, publishes the change to other processes, and updates the cache and the watchers of this one after
+// the commit. Call it last.
 func (w *stockWrite) finish(ctx context.Context) error {
 	if _, err := w.Insert(ctx, stockTransactionInserter, len(w.entries), func(values []any, n int) []any { return w.entries[n].values(values) }); err != nil {
 		return err

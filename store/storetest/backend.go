@@ -26,6 +26,9 @@ import (
 	"portico/store/shop"
 )
 
+// Actor is the actor of all writes in tests.
+const Actor store.Actor = "client:test"
+
 // Main runs a package's tests, then stops the PostgreSQL server that they used:
 //
 //	func TestMain(m *testing.M) { storetest.Main(m) }
@@ -49,6 +52,7 @@ func SQLiteMain(m *testing.M) {
 	Main(m)
 }
 
+// sqliteOnly is set by SQLiteMain.
 var sqliteOnly bool
 
 // EachBackend runs test on each database in parallel, as the subtests "sqlite" and "postgres".
@@ -65,6 +69,7 @@ func EachBackendSerial(t *testing.T, test func(t *testing.T, backend Backend)) {
 	eachBackend(t, test, func(*testing.T) {})
 }
 
+// eachBackend is EachBackend, whose subtests call begin first.
 func eachBackend(t *testing.T, test func(t *testing.T, backend Backend), begin func(*testing.T)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -124,10 +129,10 @@ func SkipMissing(t testing.TB, name, reason string) {
 type Backend struct {
 	Name string // "sqlite" or "postgres"
 
-	create      func(t testing.TB, schema bool) (url string)
-	databases   *sync.Map // testing.TB to URL
-	connections *sync.Map // databaseKey to *sql.DB
-	stockCache  bool      // stores keep all stock in memory
+	create      func(t testing.TB, schema bool) (url string) // with or without the schema
+	databases   *sync.Map                                    // testing.TB to URL
+	connections *sync.Map                                    // databaseKey to *sql.DB
+	stockCache  bool                                         // stores keep all stock in memory
 }
 
 func newBackend(name string, create func(testing.TB, bool) string) Backend {
@@ -171,7 +176,7 @@ func NewSealer(t testing.TB, fill byte) *seal.Sealer {
 // wait for the disk unless an option says so.
 func (backend Backend) Open(t testing.TB, options ...func(*shop.Config)) *shop.Store {
 	t.Helper()
-	config := shop.Config{URL: backend.URL(t), Synchronous: "OFF", Sealer: NewSealer(t, 'k'), Timeouts: testPatience}
+	config := shop.Config{URL: backend.URL(t), Synchronous: "OFF", Sealer: NewSealer(t, 'k'), Timeouts: testTimeouts}
 	if backend.stockCache {
 		config.StockBytes = 1 << 24
 	}
@@ -191,9 +196,9 @@ func (backend Backend) WithStockCache() Backend {
 	return backend
 }
 
-// testPatience has long timeouts because many tests share the machine. Timeouts have tests of
+// testTimeouts has long timeouts because many tests share the machine. Timeouts have tests of
 // their own.
-var testPatience = store.Timeouts{Connection: time.Minute, Read: time.Minute, Write: 2 * time.Minute, Lock: time.Minute, Idle: 30 * time.Second}
+var testTimeouts = store.Timeouts{Connection: time.Minute, Read: time.Minute, Write: 2 * time.Minute, Lock: time.Minute, Idle: 30 * time.Second}
 
 // SQL opens the test's database without the store.
 func (backend Backend) SQL(t testing.TB) *sql.DB {
@@ -201,6 +206,7 @@ func (backend Backend) SQL(t testing.TB) *sql.DB {
 	return backend.SQLAt(t, backend.URL(t))
 }
 
+// databaseKey is a database that a test has opened without the store.
 type databaseKey struct {
 	t   testing.TB
 	url string

@@ -5,6 +5,12 @@ import (
 	"time"
 )
 
+// Noon is the time of tests whose clock has not moved.
+var Noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
+
+// Day is how far many tests move their clock.
+const Day = 24 * time.Hour
+
 // Clock is a clock that only Set and Advance move. Now fits shop.Config.Clock. It is safe for
 // concurrent use.
 type Clock struct {

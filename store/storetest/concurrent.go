@@ -28,17 +28,17 @@ func RunWriters(t *testing.T, backend Backend, write func(s *shop.Store, writer 
 	group.Wait()
 }
 
-// ObservedContext reports on Checked when somebody first calls Err.
+// ObservedContext sends on Checked when somebody calls Err, unless nobody receives and its buffer is full.
 type ObservedContext struct {
 	context.Context
 	Checked chan struct{}
 }
 
 // Err implements context.Context.
-func (a *ObservedContext) Err() error {
-	err := a.Context.Err()
+func (c *ObservedContext) Err() error {
+	err := c.Context.Err()
 	select {
-	case a.Checked <- struct{}{}:
+	case c.Checked <- struct{}{}:
 	default:
 	}
 	return err

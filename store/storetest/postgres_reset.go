@@ -139,11 +139,11 @@ func execAll(db *sql.DB, statements []string) error {
 
 // differenceQuery returns a query for the names of the tables that differ from the template.
 // With filled it checks only tables that have rows in the template.
-func (w templateContents) differenceQuery(filled bool) string {
+func (c templateContents) differenceQuery(filled bool) string {
 	var parts []string
-	for _, table := range slices.Sorted(maps.Keys(w.rows)) {
+	for _, table := range slices.Sorted(maps.Keys(c.rows)) {
 		name := "'" + strings.ReplaceAll(table, "'", "''") + "'"
-		if rows := w.rows[table]; rows != "" {
+		if rows := c.rows[table]; rows != "" {
 			parts = append(parts, fmt.Sprintf(`SELECT %s WHERE (SELECT json_agg(t)::text FROM %s t) IS DISTINCT FROM '%s'`, name, quoteTable(table), strings.ReplaceAll(rows, "'", "''")))
 		} else if !filled {
 			parts = append(parts, fmt.Sprintf(`SELECT %s WHERE EXISTS (SELECT 1 FROM %s)`, name, quoteTable(table)))
@@ -194,18 +194,18 @@ type databasePool struct {
 	list []string
 }
 
-func (n *databasePool) add(name string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.list = append(n.list, name)
+func (d *databasePool) add(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.list = append(d.list, name)
 }
 
-func (n *databasePool) take() (name string, ok bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.list) == 0 {
+func (d *databasePool) take() (name string, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.list) == 0 {
 		return "", false
 	}
-	name, n.list = n.list[len(n.list)-1], n.list[:len(n.list)-1]
+	name, d.list = d.list[len(d.list)-1], d.list[:len(d.list)-1]
 	return name, true
 }

@@ -18,11 +18,8 @@ import (
 	"portico/store/shop"
 )
 
-const (
-	Day = 24 * time.Hour
-	// TimeFormat is how promotions write times.
-	TimeFormat = "2006-01-02T15:04:05.000Z"
-)
+// TimeFormat is how promotions write times.
+const TimeFormat = "2006-01-02T15:04:05.000Z"
 
 // OpenWithLines opens a store at Noon and imports lines.
 func OpenWithLines(t *testing.T, backend Backend, lines ...string) (*shop.Store, *Clock) {

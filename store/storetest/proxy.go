@@ -95,11 +95,11 @@ func refuseConnection(client net.Conn) {
 }
 
 // PauseAt pauses the first connection whose client sends text, before the text arrives, until
-// the caller closes resume.
-func (p *Proxy) PauseAt(words string) (reached <-chan struct{}, goOn chan<- struct{}) {
+// the caller closes resume. reached is closed when it pauses.
+func (p *Proxy) PauseAt(text string) (reached <-chan struct{}, resume chan<- struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.pause = &pausePoint{[]byte(words), make(chan struct{}), make(chan struct{})}
+	p.pause = &pausePoint{[]byte(text), make(chan struct{}), make(chan struct{})}
 	return p.pause.reached, p.pause.resume
 }
 
@@ -158,9 +158,9 @@ func (p *Proxy) accept() {
 	}
 }
 
-// forward copies from one side to the other until one of them ends.
+// forward copies from one side to the other until one of them ends, and calls before with each chunk first.
 func (p *Proxy) forward(to, from net.Conn, before func([]byte)) {
-	dropped := false
+	dropped := false // a chunk was: the connection stays silent
 	_, _ = io.Copy(writerFunc(func(b []byte) (int, error) {
 		before(b)
 		time.Sleep(time.Duration(p.delay.Load()))

@@ -14,16 +14,16 @@ import (
 // tables. Creating a PostgreSQL database takes longer than most of them.
 type SharedStore struct {
 	*shop.Store
-	Engine Backend
-	DB     *sql.DB
-	Clock  *Clock
+	Backend Backend // of its database
+	DB      *sql.DB
+	Clock   *Clock
 }
 
 // NewSharedStore opens a store at Noon.
 func NewSharedStore(t *testing.T, backend Backend) *SharedStore {
 	t.Helper()
 	clock := NewClock(Noon)
-	return &SharedStore{Store: backend.Open(t, WithClock(clock)), Engine: backend, DB: backend.SQL(t), Clock: clock}
+	return &SharedStore{Store: backend.Open(t, WithClock(clock)), Backend: backend, DB: backend.SQL(t), Clock: clock}
 }
 
 // Run empties the tables and runs a subtest.

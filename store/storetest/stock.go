@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,12 +12,6 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 )
-
-// Actor is the actor of all writes in tests.
-const Actor store.Actor = "client:test"
-
-// Noon is the time of tests whose clock has not moved.
-var Noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
 // SeedStock writes stock records as an import does: the rows, the first ledger entry of each
 // and the counter. db is Backend.SQL.

@@ -23,7 +23,8 @@ func ExactMembers(raw []byte, shape reflect.Type) (exact []byte, changed bool) {
 	return exact, true
 }
 
-// jsonScanner scans a JSON value along its type, and changes names or numbers.
+// jsonScanner scans a JSON value along its type: it changes names (ExactMembers) or numbers (NormalizeIntegers), or reports
+// unknown members.
 type jsonScanner struct {
 	raw      []byte
 	pos      int
@@ -108,7 +109,7 @@ func (s *jsonScanner) object(shape reflect.Type, depth int) {
 		if members != nil {
 			known := false
 			switch member, known = members.named(name); {
-			case known || s.integers:
+			case known || s.integers: // NormalizeIntegers changes no names
 			case s.unknown != nil:
 				s.unknown(name, members)
 			case members.matchesFolded(name):
@@ -123,7 +124,7 @@ func (s *jsonScanner) object(shape reflect.Type, depth int) {
 	})
 }
 
-// below runs do with the path of a member, or of an element of an array.
+// below runs do with the path of a member, or of an element of an array, whose name is nil. Only unknown needs the path.
 func (s *jsonScanner) below(name []byte, index int, do func()) {
 	if s.unknown == nil {
 		do()
@@ -194,7 +195,7 @@ func (s *jsonScanner) space() {
 // structMembers are the members of a struct by their JSON names.
 type structMembers struct {
 	types map[string]reflect.Type
-	names []string
+	names []string // in the order of the fields
 }
 
 // membersByType caches *structMembers by type.
@@ -220,6 +221,15 @@ func membersOf(shape reflect.Type) *structMembers {
 	}
 	known, _ := membersByType.LoadOrStore(shape, m)
 	return known.(*structMembers)
+}
+
+// MemberType returns the type of the member called name.
+func MemberType(shape reflect.Type, name string) (reflect.Type, bool) {
+	if shape.Kind() == reflect.Map {
+		return shape.Elem(), true
+	}
+	found, known := membersOf(shape).types[name]
+	return found, known
 }
 
 // named returns the type of the member called name, which may contain escapes.
