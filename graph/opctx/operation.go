@@ -85,6 +85,9 @@ func (op *Operation) CurrentView() *release.View {
 	return op.view
 }
 
+// releaseHeader selects a release by its id, published or not.
+const releaseHeader = "Store-Catalog-Release"
+
 // View returns the catalog as the operation's shopper sees it. load runs once per operation, and its error is that of all later
 // calls. Only clients with the scope of the release header may choose a release.
 func (op *Operation) View(ctx context.Context, load func(context.Context, release.ShopperContext) (*release.View, error)) (*release.View, error) {

@@ -25,9 +25,6 @@ func Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// releaseHeader selects a release by its id, published or not.
-const releaseHeader = "Store-Catalog-Release"
-
 // Vary lists the headers that decide what a shopper sees.
 const Vary = "Accept-Language, Authorization, EP-Channel, EP-Context-Tag, Prefer, " + releaseHeader + ", Store-Channel, Store-Context-Tag, X-Moltin-Currency, X-Moltin-Language"
 

@@ -89,7 +89,7 @@ func (r *ImportReport) recordIgnored(d check.Line) {
 	}
 }
 
-// warn records a warning and reports it to options.Found. If the import is strict, it calls add instead.
+// warn records a warning and reports it to ImportOptions.Found. If the import is strict, it calls add instead.
 func (r *ImportReport) warn(warning check.ImportError, options ImportOptions, add func(check.ImportError)) {
 	if options.Strict {
 		add(warning)

@@ -11,7 +11,7 @@ import (
 	"portico/store/exchange/check"
 )
 
-// readLines splits a file into batches of lines; the first line is number 1. A batch ends after options.Batch lines, or with the
+// readLines splits a file into batches of lines; the first line is number 1. A batch ends after ImportOptions.Batch lines, or with the
 // line that makes it longer than 4 MiB. do may keep the lines. The error is that of file or of do.
 func readLines(file io.Reader, options ImportOptions, do func(first int, lines [][]byte) error) error {
 	reader := bufio.NewReaderSize(file, 1<<20)

@@ -4,30 +4,8 @@ import (
 	"context"
 
 	"portico/store/catalog"
-	"portico/store/index"
 	"portico/store/release/segment"
 )
-
-// ordinalLists collects lists of numbers of some products, as segment.ListChildren has them. Products come in order.
-type ordinalLists [][]uint32 // by chunk
-
-// add adds the list of a product: its ordinal, the length of the list, and the list. A list is never divided between chunks.
-func (l *ordinalLists) add(ordinal int, list []uint32) {
-	if n := len(*l); n == 0 || len((*l)[n-1]) >= segment.ChunkSize {
-		*l = append(*l, nil)
-	}
-	last := &(*l)[len(*l)-1]
-	*last = append(append(*last, uint32(ordinal), uint32(len(list))), list...)
-}
-
-// rows returns the rows of a list, one at least: an empty one tells readers that the layer is not being deleted.
-func (l ordinalLists) rows(releaseID int64, list string) [][]any {
-	rows := [][]any{{releaseID, list, "", 0, []byte{}}}
-	for _, packed := range l {
-		rows = append(rows, []any{releaseID, list, "", len(rows), index.PackOrdinals(packed)})
-	}
-	return rows
-}
 
 // required returns what a bundle cannot be bought without, as segment.ListRequired has it.
 func (p *publicationPlan) required(source *catalog.ProductSource) (list []uint32) {

@@ -34,7 +34,7 @@ func TestPublish(t *testing.T) {
 		t.Run("nodes by name", publishNodes(v))
 		t.Run("typed members equal the JSON", publishTyped(v))
 
-		d := &storetest.SharedStore{Store: s, Engine: backend, DB: backend.SQL(t)}
+		d := &storetest.SharedStore{Store: s, Backend: backend, DB: backend.SQL(t)}
 		d.Run(t, "files", publishFiles)
 		d.Run(t, "live components are published", publishComponents)
 		d.Run(t, "attachments keep their order", publishAttachments)

@@ -65,12 +65,12 @@ func (r *Reader) KeyAt(ctx context.Context, by store.SortBy, ordinal int) (int64
 // sparseKeys reads sort keys of all products, by ordinal, of which chunks without any are not stored. Products
 // without one get absent. none is true if there is no chunk at all. A chunk that was deleted meanwhile looks like one that is
 // not stored, so callers check afterwards that the release is still kept.
-func (r *Reader) sparseKeys(ctx context.Context, sort store.SortBy, absent int64) (keys []int64, none bool, err error) {
+func (r *Reader) sparseKeys(ctx context.Context, by store.SortBy, absent int64) (keys []int64, none bool, err error) {
 	keys = make([]int64, r.Release.Ordinals)
 	for i := range keys {
 		keys[i] = absent
 	}
-	of, args := r.InLayers(ListKeys, string(sort), len(keys)/ChunkSize)
+	of, args := r.InLayers(ListKeys, string(by), len(keys)/ChunkSize)
 	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (number int, err error) {
 		var body []byte
 		err = rows.Scan(&number, &body)
