@@ -22,7 +22,7 @@ var textsElsewhere = regexp.MustCompile(`^(\./exchange/(check/(decode|form|numbe
 // GraphQL do not have. Paths name members, since each API spells them its own way.
 func TestErrorTextsAreForBothAPIs(t *testing.T) {
 	t.Parallel()
-	foreign := regexp.MustCompile("portico [a-z]|(^|[ (])--[a-z]|page\\[|\\b[a-z]+_[a-z_]+\\b|\\bimport(s|ed)?\\b|\\blinks?\\b")
+	foreign := regexp.MustCompile(`portico [a-z]|(^|[ (])--[a-z]|page\[|\b[a-z]+_[a-z_]+\b|\bimport(s|ed)?\b|\blinks?\b`)
 	sql := regexp.MustCompile(`\b(SELECT|INSERT|UPDATE|DELETE|FROM|WHERE|CREATE|ORDER BY|AND|ON|OR|CASE|CAST|COALESCE|SET|PRAGMA|JOIN)\b|[=<>]+ *(\?|\$|'|$)|^[\w.]+, ?([\w.]+,\s*)*([\w.]+)?,? ?$`)
 	texts := 0
 	for _, folder := range []string{".", "../graph"} {
