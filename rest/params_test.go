@@ -63,7 +63,7 @@ func listParameters(path string, rows []string) []scenario {
 		bad("an empty limit", "page[limit]=", 400, "page[limit] "+number+`\"\".`),
 		bad("a limit with a fraction", "page[limit]=1.5", 400, "page[limit] "+number+`\"1.5\".`),
 		bad("a limit in hexadecimal", "page[limit]=0x10", 400, "page[limit] "+number),
-		bad("offset 10001", "page[offset]=10001", 422, offset+"10001", "to read further", "next link"),
+		bad("offset 10001", "page[offset]=10001", 422, offset+"10001", "to read further", "cursor of each page"),
 		bad("offset -1", "page[offset]=-1", 422, offset+"-1."),
 		bad("an offset below the smallest integer", "page[offset]=-99999999999999999999", 422, offset),
 		bad("an offset that is not a number", "page[offset]=abc", 400, "page[offset] "+number+`\"abc\".`),

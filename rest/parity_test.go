@@ -114,7 +114,7 @@ func statusOf(code store.Code) int {
 		store.Invalid: 400, store.Unauthenticated: 401, store.Forbidden: 403, store.NotFound: 404, store.Conflict: 409,
 		store.CursorMismatch: 400, store.CursorExpired: 410, store.Unprocessable: 422, store.RateLimited: 429,
 		store.Unavailable: 503, store.Internal: 500,
-		store.Code(store.DuplicateCode): 422, store.Code(store.CodesNotAllowed): 422, // reasons in userErrors
+		store.Code(store.DuplicateCode): 422, store.Code(store.CodesNotAllowed): 422, store.Code(store.AlreadyExists): 422, // reasons in userErrors
 	}[code]
 }
 
@@ -292,14 +292,18 @@ func (q *parityCase) errorCodesIn(data map[string]any) (codes []store.Code) {
 	if q.absent != nil && len(data) > 0 && q.absent(data) {
 		return []store.Code{store.NotFound}
 	}
-	for _, field := range data {
+	for name, field := range data {
 		if field == nil {
 			return []store.Code{store.NotFound}
 		}
 		payload, _ := field.(map[string]any)
 		faults, _ := payload["userErrors"].([]any)
 		for _, fault := range faults {
-			codes = append(codes, store.Code(fault.(map[string]any)["code"].(string)))
+			code := store.Code(fault.(map[string]any)["code"].(string))
+			if name == "stockCreate" && code == store.Code(store.AlreadyExists) {
+				code = store.Conflict // REST's status for a second stock record, by the contract
+			}
+			codes = append(codes, code)
 		}
 	}
 	return codes

@@ -64,7 +64,7 @@ func authorCatalog(backend storetest.Backend) func(*testing.T) {
 		_, err = s.Catalogs.Get(t.Context(), made.ID)
 		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a catalog")
 		storetest.RequireError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, made.ID), store.NotFound, "id", "not the id of a catalog")
-		storetest.RequireError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, "main"), store.Unprocessable, "id", "used by the rules everyone", "first")
+		storetest.RequireError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, "main"), store.Unprocessable, "id", `used by the catalog rule "everyone"`, "first")
 		_, err = s.Catalogs.Update(t.Context(), storetest.Actor, "nowhere", catalog.CatalogChange{})
 		storetest.RequireError(t, err, store.NotFound, "id", `"nowhere"`)
 	}
@@ -249,7 +249,7 @@ func authorSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := storetest.OpenPublished(t, backend), backend.SQL(t)
 		outlet := storetest.OutletView(t, s, release.ShopperContext{})
-		storetest.RequireError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, "outlet"), store.Unprocessable, "id", "used by the rules everyone, club")
+		storetest.RequireError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, "outlet"), store.Unprocessable, "id", `used by the catalog rule "everyone" and 1 more`)
 		for _, id := range []string{"everyone", "club"} {
 			require.NoError(t, s.Catalogs.DeleteRule(t.Context(), storetest.Actor, id))
 		}
