@@ -166,7 +166,7 @@ func TestDeletionsOfKeysThatOthersDefine(t *testing.T) {
 			lines []string
 			want  []string
 		}{
-			{"nobody else", []string{deletes("product", "mug"), priceOf("MUG", "USD")}, []string{`1 is still used by the product-price "p-MUG"`}},
+			{"nobody else", []string{deletes("product", "mug"), priceOf("MUG", "USD")}, []string{`1 is still used by the price "p-MUG"`}},
 			{"a later line", []string{deletes("product", "mug"), priceOf("MUG", "USD"), withSKU("mug-2", "MUG")}, nil},
 			{"a line in another case", []string{deletes("product", "mug"), withSKU("mug-2", "Mug")}, nil},
 			{"another slug", []string{deletes("product", "jug"), strings.Replace(withSKU("mug-2", "PIN"), `"slug":"mug-2"`, `"slug":"jug"`, 1)}, nil},

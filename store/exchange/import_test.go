@@ -92,7 +92,6 @@ func importCounted(d *storetest.SharedStore) func(*testing.T) {
 			{"a product", []string{storetest.ShopLine("product", "anvil")}},
 			{"a node with products", []string{storetest.ShopLine("hierarchy", "workshop"), storetest.ShopLine("node", "tools")}},
 			{"a settings line that differs", []string{`{"type":"settings","page_length":7,"currency":"EUR","locale":"fr"}`}},
-			{"a settings line that differs in the case of codes", []string{`{"type":"settings","page_length":25,"currency":"USD","locale":"en","codes_ignore_case":true}`}},
 			{"stock of nothing", []string{storetest.ShopLine("stock", "chalk")}},
 			{"clients", []string{storetest.ShopLine("api_client", "till")}},
 		} {

@@ -143,7 +143,7 @@ func groupedCreates(backend storetest.Backend) func(*testing.T) {
 		}
 		storetest.RequireError(t, store.AsErrors(errs[40])[0], store.Unprocessable, "codes.1.code")
 		requireDuplicate(t, store.AsErrors(errs[40])[1], "codes.2.code")
-		storetest.RequireError(t, errs[41], store.Unprocessable, "", "automatic")
+		storetest.RequireError(t, errs[41], store.Unprocessable, "promotion_id", "automatic")
 		storetest.RequireError(t, errs[42], store.NotFound, "promotion_id")
 		require.LessOrEqual(t, countContaining(statements, "INSERT INTO promotion_code"), 25, "for 40 requests of three codes")
 		require.Len(t, codesOf(t, s, "p"), 61)
