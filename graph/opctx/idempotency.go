@@ -37,8 +37,9 @@ func (i *Idempotency) read(r *http.Request, response http.Header) {
 	i.key, i.given, i.response = r.Header.Get(idempotencyHeader), len(values) > 0, response
 }
 
-// use counts a use of the header's key for a coordinate, and returns the name of the write. A document may have the same
-// mutation several times, which run in order: each is another write.
+// use counts a use of the header's key for a coordinate, and returns what the key counts as its operation: the coordinate, and
+// from the second use on "Mutation.stockUpdate 2". A document may have the same mutation several times, which run in order: each
+// is another write.
 func (i *Idempotency) use(coordinate string) (operation string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -109,22 +110,23 @@ func AuthorizeWrite(ctx context.Context, coordinate string, key *string, input a
 }
 
 // WithKey returns a context whose next write uses the idempotency key, which is key or else the header's, if there is one. The
-// write adds its consistency token to the response. With the same key, another input is an error.
+// write adds its consistency token to the response. With the same key, another input is an error. It also names the write for
+// the audit log by its coordinate (type and field of the schema), unless REST has named it by its route.
 func WithKey(ctx context.Context, coordinate string, key *string, input any) context.Context {
-	from := &Idempotency{}
-	if store.OperationOf(ctx) == "" { // REST names its own
+	request := &Idempotency{} // without a header, outside of a request
+	if store.OperationOf(ctx) == "" {
 		ctx = store.WithOperation(ctx, coordinate)
 	}
 	if op := From(ctx); op != nil && op.Idempotency != nil {
-		from = op.Idempotency
-		ctx = store.WithWriteCallback(ctx, from.addToken)
+		request = op.Idempotency
+		ctx = store.WithWriteCallback(ctx, request.addToken)
 	}
-	once := &store.IdempotencyKey{Operation: coordinate, Input: input, Replayed: from.countReplay}
+	once := &store.IdempotencyKey{Operation: coordinate, Input: input, Replayed: request.countReplay}
 	switch {
 	case key != nil:
 		once.Key = *key
-	case from.given:
-		once.Key, once.Operation = from.key, from.use(coordinate)
+	case request.given:
+		once.Key, once.Operation = request.key, request.use(coordinate)
 	default:
 		return ctx
 	}

@@ -23,6 +23,7 @@ type scheduledEntry struct {
 	Actor   string  `json:"actor"`
 }
 
+// exampleScheduled is what the help of publish shows of --json.
 var exampleScheduled = scheduledEntry{"0197d6a0-0000-7000-8000-000000000000", "catalog-coffee", new("2026-12-01T08:00:00Z"), string(job.JobScheduled), "winter", "command:publish"}
 
 func newScheduledEntry(task *job.Job) scheduledEntry {
@@ -37,7 +38,7 @@ func (l scheduledList) String() string {
 	return table(rows)
 }
 
-// schedule adds, lists or cancels scheduled publications.
+// schedule adds, lists or cancels scheduled publications. It prints a text, or with --json the entries.
 func (c *Publish) schedule(ctx context.Context, s *shop.Store, streams Streams) error {
 	switch {
 	case c.Cancel != "":

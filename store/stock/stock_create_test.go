@@ -129,10 +129,10 @@ func stockTransactionList(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireError(t, err, store.NotFound, "", "ghost")
 		for _, by := range []store.SortBy{store.SortID, store.SortUpdatedAt} {
 			_, err = s.Stock.Transactions(t.Context(), "a", store.ListQuery{Sort: store.Sort{By: by}})
-			storetest.RequireError(t, err, store.Invalid, "sort", "created_at")
+			storetest.RequireError(t, err, store.Invalid, "sort", "by time of creation")
 		}
 		_, err = s.Stock.Transactions(t.Context(), "a", store.ListQuery{Ranges: []store.Range{{Attribute: store.SortUpdatedAt, Operator: "gt", Time: storetest.Noon}}})
-		storetest.RequireError(t, err, store.Invalid, "filter", "updated_at")
+		storetest.RequireError(t, err, store.Invalid, "filter", "time of an update")
 		later := store.ListQuery{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: storetest.Noon.Add(100 * 365 * 24 * time.Hour)}}}
 		slice, err := s.Stock.Transactions(t.Context(), "a", later)
 		require.NoError(t, err)

@@ -8,6 +8,52 @@ import (
 	"portico/store/db"
 )
 
+// stockWatch notifies subscribers of stock changes: of this process's writes after their commit, of others' when a poll reads
+// them.
+//
+// The cache follows the database if each poll reads the rows that other processes wrote, found by the versions of
+// their lanes (change_feed.go). A cache that does not, because it is off or has just been dropped, leaves the watchers behind:
+// readWatched reads them from the database until it follows again, once for all subscribers.
+type stockWatch struct {
+	*db.Notifier[stockRow]
+
+	// Of cacheFollowed and cacheNotFollowed, which the poll loop alone calls.
+	lanes       map[db.Topic]int64 // versions at the last read of the watched products
+	cacheBehind bool               // the cache has not followed since that read
+}
+
+func newStockWatch() *stockWatch {
+	// A record of the cache has only the lowest 32 bits of its revision.
+	later := func(state, known stockRow) bool { return int32(uint32(state.revision)-uint32(known.revision)) > 0 }
+	return &stockWatch{Notifier: db.NewNotifier(later), cacheBehind: true}
+}
+
+// StockWatcher is a subscription to the stock of products.
+type StockWatcher struct{ *db.Subscription[stockRow] }
+
+// stock returns a copy of the record.
+func (r *stockRow) stock() *Stock {
+	stock := r.Stock
+	return &stock
+}
+
+// Newest returns the newest stock of a product that changed, and a function that marks it
+// as delivered; nil if there is none.
+func (w *StockWatcher) Newest() (stock *Stock, took func()) {
+	row, ok := w.Subscription.Newest()
+	if !ok {
+		return nil, nil
+	}
+	return row.stock(), func() { w.Ack(row) }
+}
+
+// publishAll publishes versions of records to their watchers.
+func (w *stockWatch) publishAll(rows []stockRow) {
+	for i := range rows {
+		w.Publish(rows[i].ProductID, rows[i])
+	}
+}
+
 // Watch subscribes to the stock of products: first the current record of each, then
 // every change, by any process. A deleted record has no units. Close the watcher when done.
 func (s *Service) Watch(ctx context.Context, productIDs []string) (*StockWatcher, error) {
@@ -39,10 +85,6 @@ func (s *Service) stockStates(ctx context.Context, ids []string) (rows []stockRo
 	}
 	return stockRows(ctx, s.db.Reader, store.ValidIDs(ids), "")
 }
-
-// The cache follows the database if each poll reads the rows that other processes wrote, found by the versions of
-// their lanes (change_feed.go). A cache that does not, because it is off or has just been dropped, leaves the watchers behind:
-// they are read from the database until it follows again.
 
 // cacheNotFollowed is called by Follow for each poll that the cache does not follow. It reads the watched products if a lane
 // has another version than at the last read.

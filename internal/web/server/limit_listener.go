@@ -37,10 +37,10 @@ type limitListener struct {
 	acceptUntil time.Time // when Accept ends at the latest; set before closing is
 
 	begun time.Time    // when the listener was created
-	swept atomic.Int64 // time of the last sweep, in nanoseconds after begun
+	swept atomic.Int64 // when sweep (conn_deadline.go) last set the sockets' deadlines, in nanoseconds after begun
 
 	mu      sync.Mutex
-	open    map[*limitedConn]struct{} // without reserve connections
+	open    map[*limitedConn]struct{} // for sweep: until Close, so evicted ones too; without reserve connections
 	count   int                       // open connections, as counts without reserve connections
 	counts  map[string]int            // by limitedConn.address
 	unread  int                       // connections that have sent nothing yet

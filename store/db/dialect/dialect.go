@@ -25,9 +25,9 @@ type Dialect interface {
 	// Open connects to the database.
 	Open(ctx context.Context, config Config) (Pools, error)
 
-	// OpenStandby creates the pool for Config.ReadURL. identity is an expression for
+	// OpenStandby creates the pool for Config.ReadURL. identityExpression returns the SQL for
 	// the identity of a database. It does not connect.
-	OpenStandby(ctx context.Context, config Config, identity func() string) (StandbyPool, error)
+	OpenStandby(ctx context.Context, config Config, identityExpression func() string) (StandbyPool, error)
 
 	// DDL converts a migration to this dialect.
 	DDL(text string) string

@@ -12,8 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// OpenStandby creates the pool of Config.ReadURL, with the size of the pool for reads.
-func (postgresDialect) OpenStandby(ctx context.Context, config Config, identity func() string) (StandbyPool, error) {
+// OpenStandby creates the pool of Config.ReadURL, with the size of the pool for reads. identityExpression returns the SQL of the
+// database's identity, which is known once the primary is open.
+func (postgresDialect) OpenStandby(ctx context.Context, config Config, identityExpression func() string) (StandbyPool, error) {
 	own, err := pgxpool.ParseConfig(config.ReadURL)
 	if err != nil {
 		return StandbyPool{}, errors.New("the URL of the standby is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
@@ -27,11 +28,11 @@ func (postgresDialect) OpenStandby(ctx context.Context, config Config, identity 
 		own.ConnConfig.RuntimeParams["statement_timeout"] = milliseconds(StandbyTimeout)
 	}
 	own.PrepareConn = func(ctx context.Context, conn *pgx.Conn) (keep bool, err error) {
-		wanted, ok := ctx.Value(replayedKey{}).(WantedRelease)
+		wanted, ok := ctx.Value(wantedReleaseKey{}).(WantedRelease)
 		if !ok {
 			return true, nil
 		}
-		return checkReplayed(ctx, conn, identity(), wanted)
+		return checkReplayed(ctx, conn, identityExpression(), wanted)
 	}
 	opened, err := pgxpool.NewWithConfig(ctx, own)
 	if err != nil {
@@ -53,41 +54,43 @@ var (
 	ErrNotStandby  = errors.New("it does not replicate the database that --database-url names")
 )
 
-// replayedKey is the context key of the WantedRelease that a query reads, for which the pool
+// wantedReleaseKey is the context key of the WantedRelease that a query reads, for which the pool
 // checks the connection.
-type replayedKey struct{}
+type wantedReleaseKey struct{}
 
 // WithRelease returns a context whose queries run only on a connection that has replayed a release, and else
 // return ErrNotReplayed or ErrNotStandby.
 func WithRelease(ctx context.Context, wanted WantedRelease) context.Context {
-	return context.WithValue(ctx, replayedKey{}, wanted)
+	return context.WithValue(ctx, wantedReleaseKey{}, wanted)
 }
 
-// WantedRelease is a release of the database in one phase of the identityGuard.
+// WantedRelease is a release of the database. After the database was replaced, its Phase differs, so that what seenReleases has
+// is not believed.
 type WantedRelease struct {
 	Number    int64
 	Published int64  // microseconds
 	Identity  string // of the primary
-	Phase     int64
+	Phase     int64  // of the identityGuard of store/db
 }
 
 // seenReleases are the releases that were looked for on a connection: when, or the zero time
 // once its server has replayed them.
 type seenReleases map[WantedRelease]time.Time
 
-// maxSeenReleases is the number of releases to remember for a connection.
-const maxSeenReleases = 64
+const (
+	maxSeenReleases = 64         // number of releases to remember for a connection
+	seenReleasesKey = "releases" // of the data of a connection
+)
 
 // checkReplayed returns ErrNotReplayed unless the server of a connection has replayed a
 // release. It looks once, then not for standbyRecheck, and never again once the release is
 // there. keep is false if the connection must not be used again.
 func checkReplayed(ctx context.Context, conn *pgx.Conn, identityExpression string, wanted WantedRelease) (keep bool, err error) {
-	const name = "releases"
 	data := conn.PgConn().CustomData()
-	seen, _ := data[name].(seenReleases)
+	seen, _ := data[seenReleasesKey].(seenReleases)
 	if seen == nil || len(seen) >= maxSeenReleases {
 		seen = seenReleases{}
-		data[name] = seen
+		data[seenReleasesKey] = seen
 	}
 	at, looked := seen[wanted]
 	if looked && at.IsZero() {
