@@ -543,10 +543,15 @@ func TestNodeAboveManyIsOneRow(t *testing.T) {
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		w := newWorker(graphtest.Open(t, e, largeShop()))
 		for _, above := range []string{"hierarchy", "parent"} {
-			ask := func(n int) work {
+			ask := func(n int) (least work) {
 				query := fmt.Sprintf(`{catalogNodes(first: %d, filter: {parentId: "top-0"}) {nodes {%s {products(first: 30) {nodes {shopperAttributes}}}}}}`, n, above)
-				w.ask(t, query, nil, graphtest.PublicClient(), true) // fills the caches
-				return w.ask(t, query, nil, graphtest.PublicClient(), false)
+				least = w.ask(t, query, nil, graphtest.PublicClient(), true) // fills the caches
+				for range 5 {                                                // the garbage collector empties pools, whose buffers are then counted
+					if did := w.ask(t, query, nil, graphtest.PublicClient(), false); did.allocated < least.allocated {
+						least = did
+					}
+				}
+				return least
 			}
 			one, many := ask(1), ask(10)
 			require.Empty(t, many.failure)
