@@ -80,7 +80,7 @@ func loadPage[R, T, V any](ctx context.Context, row model.BatchRow[T], edge cach
 	return model.LoadBy(ctx, row, edge, r, load)
 }
 
-// edgeKey names an edge with the query as its arguments. unlisted is none: only a root field has it.
+// edgeKey names an edge with the query as its arguments, but for unlisted, which only a root field has.
 func (q productQuery) edgeKey(edge string) cachekey.Key {
 	return edgeKey(edge, q.Given, q.facets, q.order, q.page, q.descendants, q.variants)
 }

@@ -33,7 +33,7 @@ func (b *configurationBody) choices() []*release.BundleChoice {
 }
 
 // nameOptions replaces the positions of choices in the paths of errors by the members of the body.
-func (b *configurationBody) nameOptions(err error, choices []*release.BundleChoice) error {
+func nameOptions(err error, choices []*release.BundleChoice) error {
 	var list store.Errors
 	if !errors.As(err, &list) {
 		return err
@@ -82,7 +82,7 @@ func (a *API) configureProduct(w http.ResponseWriter, r *http.Request) error {
 		err = productNotFound(r)
 	}
 	if err != nil {
-		return b.nameOptions(err, choices)
+		return nameOptions(err, choices)
 	}
 	return a.writeProduct(w, r, p, product)
 }

@@ -134,7 +134,8 @@ func (p *listParams) cursor(name string) *string {
 	return &text
 }
 
-// parseSort reads sort=key or sort=-key; nil if it is empty. The error is INVALID for a key that is none of keys.
+// parseSort reads the value of sort: a key, or -key for descending order. It returns nil for an empty text, and INVALID for a key
+// that is not among keys.
 func parseSort(text string, keys []store.SortBy) (*model.ListOrder, error) {
 	if text == "" {
 		return nil, nil

@@ -11,8 +11,8 @@ type Allowance interface {
 
 type allowanceKey struct{}
 
-// AllowanceKey is the context key of the Allowance. It is exported for reqctx.Request, a context that answers several keys
-// by itself.
+// AllowanceKey is the context key of the Allowance. It is exported for reqctx.Request, a context that stores the
+// values of several keys in its fields.
 var AllowanceKey any = allowanceKey{}
 
 // Charge accounts for work that depends on the data: bytes read from the database and

@@ -48,12 +48,12 @@ func objectOf(raw json.RawMessage) (members map[string]json.RawMessage) {
 	return members
 }
 
-// Renames are paths of members with other names: {"relationships.files.data.*.id", "files.*.id"}. A * is any one name. Those
+// PathRenames are paths of members with other names: {"relationships.files.data.*.id", "files.*.id"}. A * is any one name. Those
 // of the first path are those of the second one, in order.
-type Renames [][2]string
+type PathRenames [][2]string
 
 // Apply renames the beginning of a path. The first that it begins with counts.
-func (r Renames) Apply(path []string) (renamed []string, found bool) {
+func (r PathRenames) Apply(path []string) (renamed []string, found bool) {
 	for _, names := range r {
 		from := strings.Split(names[0], ".")
 		if len(path) < len(from) {

@@ -75,7 +75,7 @@ var codeMembers = map[string]string{"uses": "maxUses", "user": "users"}
 // restDetails are REST's.
 var (
 	keyedMembers = []string{"translations", "labels", "attributes", "components", "related", "amounts", "tiers", "prices", "sales", "files"}
-	openMembers  = []string{"custom_inputs", "extensions", "shopper_attributes", "selected_options", "rest_details"}
+	openMembers  = []string{"custom_inputs", "extensions", "shopper_attributes", "rest_details"}
 )
 
 // ArgumentPath converts a path of the store to the names of the schema: in camel case, and with the schema's name where it has

@@ -398,7 +398,7 @@ func (b *ListBounds) Ranges() (ranges []store.Range) {
 	return append(ranges, b.UpdatedAt.ranges(store.SortUpdatedAt)...)
 }
 
-// ranges converts the bounds for the store; nil is none.
+// ranges returns the bounds as ranges of an attribute; none for nil bounds.
 func (b *DateTimeBounds) ranges(attribute store.SortBy) (ranges []store.Range) {
 	if b == nil {
 		return nil

@@ -39,7 +39,7 @@ func (r *Run) grow(more int) {
 // quarter, as append does, allocates five times the bytes. Then capacity is where extend must be called again.
 func (r *Run) extend(bytes int) {
 	limit := r.runner.limit
-	all := r.group.claim(r, bytes)                      // of this run and those beside it
+	all := r.group.claim(r, bytes)                      // bytes of this run and of the others of its operation
 	if limit.Bytes > 0 && all > limit.Bytes+smallLeaf { // not all of the requested room is used
 		Stop(ErrTooLarge)
 	}

@@ -54,7 +54,7 @@ func AppendPart[T string | []byte](dst []byte, part T) []byte {
 
 // AppendKey is AppendPart for a key as one part.
 func AppendKey(dst []byte, part Key) []byte {
-	head := uint64(len(part.text)) << 1 // the lowest bit tells a joined key from a text, as AppendPart writes
+	head := uint64(len(part.text)) << 1 // the lowest bit is 1 for a key of several parts, and 0 for one text
 	if part.joined {
 		head |= 1
 	}

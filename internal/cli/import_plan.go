@@ -82,8 +82,8 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input.Source) err
 	return c.printJSON(streams, result)
 }
 
-// openToPlan opens the database to compare with. If there is none, it opens an empty one in a temporary folder. Call end to
-// close it, and to remove that folder.
+// openToPlan opens the database to compare with. If it does not exist, openToPlan opens an empty one in a temporary folder. end
+// closes it and removes the folder.
 func (c *Import) openToPlan(ctx context.Context, streams Streams) (s *shop.Store, end func(), err error) {
 	s, err = c.OpenToRead(ctx, c.Log(streams))
 	if err == nil {

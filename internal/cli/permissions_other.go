@@ -4,5 +4,6 @@ package cli
 
 import "io/fs"
 
-// othersMayRead is false: on these systems, as on Windows, the permissions of a file do not tell who may read it.
+// othersMayRead returns false. The file modes of Windows and the other systems without Unix permissions do not show who may
+// read a file.
 func othersMayRead(fs.FileInfo) bool { return false }

@@ -57,9 +57,9 @@ func (f *fetcher) translations(ctx context.Context, path string, rows []json.Raw
 	return found, nil
 }
 
-// translation returns the text of other in a language; ok is false if there is none, where servers show the text of base. A
-// row that names another language has none. One that names a language other than that of base has one. Without names, it has
-// one if the name or the description differs from base. A description like that of base is left out.
+// translation returns the text of other, which was read in a language, without a description that equals base's. ok is false if
+// the server showed the text of base. The rules, in order: a row that names another language is not translated. One that names
+// the language is, unless base names it too. Any other row is translated if its name or description differs from base.
 func translation(base, other *textRow, language string) (translated catalog.LocaleText, ok bool) {
 	if other.Meta.Language != "" && !strings.EqualFold(other.Meta.Language, language) {
 		return translated, false

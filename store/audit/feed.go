@@ -100,16 +100,16 @@ func checkKept(ctx context.Context, in db.Session, from position) error {
 	if err != nil {
 		return err
 	}
-	const anew = "Begin anew: take latestCursor of `changes`, read everything that you keep, then continue from that cursor."
+	const restart = "Begin anew: take latestCursor of `changes`, read everything that you keep, then continue from that cursor."
 	switch {
 	case from.number < swept:
-		return expired("is older than the events that are kept, so changes are missing. " + anew)
+		return expired("is older than the events that are kept, so changes are missing. " + restart)
 	case from.number == swept: // the event is deleted, and all after it are kept
 		return nil
 	}
 	at, found, err := db.One(ctx, in, db.Scalar[int64], `SELECT created_at FROM audit_event WHERE id = $1`, db.AuditID(from.number))
 	if err == nil && (!found || at != from.at) {
-		err = expired("is not of this state of the database, which was probably restored from a backup. " + anew)
+		err = expired("is not of this state of the database, which was probably restored from a backup. " + restart)
 	}
 	return err
 }

@@ -30,7 +30,7 @@ type Kind struct {
 	Published bool   // releases contain it
 	Private   bool   // exported only on request
 
-	Inputs store.Renames // members that the input of a mutation names otherwise; see InputPath
+	Inputs store.PathRenames // members that the input of a mutation names otherwise; see InputPath
 
 	// What the audit log shows. Line writes resources as Export does, without what is recorded apart.
 	Line    func(context.Context, *Exporter) error // nil to use Export

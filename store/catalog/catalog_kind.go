@@ -13,7 +13,7 @@ var CatalogKind = authoring.Kind{
 	Name: "catalog", Create: func() authoring.Source { return &CatalogSource{} },
 	Write: writeCatalogs, Delete: deleteCatalogs, Export: authoring.ExportBodies("catalog", "id", "sequence", "id"),
 	Published: true, Referred: true,
-	Inputs: store.Renames{{"attributes.hierarchies", "hierarchy_ids"}, {"attributes.pricebook_ids", "pricebooks"}},
+	Inputs: store.PathRenames{{"attributes.hierarchies", "hierarchy_ids"}, {"attributes.pricebook_ids", "pricebooks"}},
 }
 
 // RuleKind is the kind of catalog rules. Releases do not contain them: they select a catalog when a shopper reads.

@@ -156,7 +156,7 @@ var FileKind = authoring.Kind{
 	Name: "file", Create: func() authoring.Source { return &File{} },
 	Write: fileTable.Write, Export: authoring.ExportBodies("file", "id"),
 	Delete: authoring.RemoveRows("file"), Published: true, Whole: &fileTable,
-	Inputs: store.Renames{{"link.href", "href"}, {"link", "href"}, {"meta.dimensions.*", "*"}, {"meta.timestamps.*", "*"}, {"meta.*", "*"}},
+	Inputs: store.PathRenames{{"link.href", "href"}, {"link", "href"}, {"meta.dimensions.*", "*"}, {"meta.timestamps.*", "*"}, {"meta.*", "*"}},
 }
 
 var fileTable = authoring.Table{Name: "file", Columns: []string{"id", "body"}, Row: authoring.RowWhole}

@@ -25,7 +25,7 @@ var NodeKind = authoring.Kind{
 	Write: writeNodes, Export: exportNodes,
 	Author: nodeTable.Write, Delete: deleteNodes, Published: true, Referred: true,
 	Line:   ExportNodesWithoutProducts,
-	Inputs: slices.Concat(contentInputs, store.Renames{{"attributes.curated_products", "product_ids"}, {"relationships.products", "products"}}),
+	Inputs: slices.Concat(contentInputs, store.PathRenames{{"attributes.curated_products", "product_ids"}, {"relationships.products", "products"}}),
 }
 
 // ExportNodesWithoutProducts exports nodes as they are stored. attachAt and detach record which products come and go.

@@ -30,11 +30,11 @@ var ModifierKind = authoring.Kind{
 
 // amountInputs are the members of amounts that inputs name otherwise, and saleInputs those of sales.
 var (
-	amountInputs = store.Renames{
+	amountInputs = store.PathRenames{
 		{"attributes.currencies.*.tiers.*.amount", "amounts.*.tiers.*.money.amount"}, {"attributes.currencies.*.amount", "amounts.*.money.amount"},
 		{"attributes.currencies", "amounts"},
 	}
-	saleInputs = store.Renames{
+	saleInputs = store.PathRenames{
 		{"attributes.sales.*.currencies.*.tiers.*.amount", "sales.*.amounts.*.tiers.*.money.amount"}, {"attributes.sales.*.currencies.*.amount", "sales.*.amounts.*.money.amount"},
 		{"attributes.sales.*.currencies", "sales.*.amounts"}, {"attributes.sales.*.schedule.*", "sales.*.*"},
 	}

@@ -19,13 +19,13 @@ var ProductKind = authoring.Kind{
 }
 
 // contentInputs are the members of products, nodes and hierarchies that inputs name otherwise.
-var contentInputs = store.Renames{
+var contentInputs = store.PathRenames{
 	{"attributes.locales", "translations"},
 	{"attributes.custom_attributes.*.key", "attributes.*.key"}, {"attributes.custom_attributes.*", "attributes.*.value"}, {"attributes.custom_attributes", "attributes"},
 }
 
 // productInputs are those of products alone. prices are what a release shows of them.
-var productInputs = store.Renames{
+var productInputs = store.PathRenames{
 	{"attributes.options", "option_ids"}, {"attributes.components.*.options.*.id", "components.*.options.*.product_id"},
 	{"relationships.files.data.*.created_at", "files.*.attached_at"}, {"relationships.files.data", "files"}, {"relationships.files", "files"},
 	{"relationships.component_products.data.*.*", "component_product_ids.*"}, {"relationships.component_products.data", "component_product_ids"}, {"relationships.component_products", "component_product_ids"},

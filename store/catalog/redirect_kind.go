@@ -10,7 +10,7 @@ import (
 var RedirectKind = authoring.Kind{
 	Name: "redirect", Create: func() authoring.Source { return &RedirectSource{} },
 	Write: limited(redirectTable, MaxRedirects), Delete: authoring.RemoveRows("redirect"), Export: authoring.ExportBodies("redirect", "id", "sequence", "id"),
-	Published: true, Most: MaxRedirects, Inputs: store.Renames{{"relationships.target.data", "target"}, {"relationships.target", "target"}},
+	Published: true, Most: MaxRedirects, Inputs: store.PathRenames{{"relationships.target.data", "target"}, {"relationships.target", "target"}},
 }
 
 var redirectTable = authoring.Table{

@@ -35,7 +35,7 @@ func (s *Service) UpsertHierarchies(ctx context.Context, actor store.Actor, item
 			return p
 		},
 		place: func(places []int, path []string) []string {
-			return inItem(places, contentPath(path, items[places[0]].Translations, nil))
+			return inItem(places, contentElementPath(path, items[places[0]].Translations, nil))
 		},
 	}, dryRun)
 }

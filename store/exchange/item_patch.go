@@ -134,8 +134,8 @@ func elementPath[T any](path []string, elements []T, key func(T) string, leaf ..
 	return append([]string{path[0], strconv.Itoa(i)}, leaf...)
 }
 
-// contentPath is elementPath for the lists of products, nodes and hierarchies.
-func contentPath(path []string, translations []*catalog.TranslationChange, attributes []*AttributeValueInput) []string {
+// contentElementPath is elementPath for the lists of products, nodes and hierarchies.
+func contentElementPath(path []string, translations []*catalog.TranslationChange, attributes []*AttributeValueInput) []string {
 	switch path[0] {
 	case "translations":
 		return elementPath(path, translations, func(t *catalog.TranslationChange) string { return catalog.CanonicalTag(t.Locale) }, "locale")

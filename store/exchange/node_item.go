@@ -52,7 +52,7 @@ func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*C
 			return p
 		},
 		place: func(places []int, path []string) []string {
-			return inItem(places, contentPath(path, items[places[0]].Translations, items[places[0]].Attributes))
+			return inItem(places, contentElementPath(path, items[places[0]].Translations, items[places[0]].Attributes))
 		},
 		accept: func(d *check.Line) {
 			// Curated products that are not attached are not in the line.

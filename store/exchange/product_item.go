@@ -265,5 +265,5 @@ func (item *ProductItemInput) place(path []string) []string {
 	case "components":
 		return elementPath(path, item.Components, func(c *ProductComponentInput) string { return c.Key })
 	}
-	return contentPath(path, item.Translations, item.Attributes)
+	return contentElementPath(path, item.Translations, item.Attributes)
 }

@@ -20,7 +20,7 @@ type gatewaySource struct {
 var GatewayKind = authoring.Kind{
 	Name: "gateway", Create: func() authoring.Source { return &gatewaySource{} },
 	Write: gatewayTable.Write, Export: authoring.ExportBodies("gateway", "slug"), Column: "slug",
-	Inputs: store.Renames{{"login", "username"}},
+	Inputs: store.PathRenames{{"login", "username"}},
 }
 
 func (g *gatewaySource) Key() string { return g.Slug }

@@ -16,7 +16,7 @@ var PromotionKind = authoring.Kind{
 	Name: "promotion", Create: func() authoring.Source { return &rule.Source{} },
 	Write: writePromotions, Delete: deletePromotions, Export: authoring.ExportBodies("promotion", "id", "number"),
 	Referred: true,
-	Inputs:   store.Renames{{"schema.target_catalogs", "target_catalog_ids"}, {"schema.conditions", "item_conditions"}},
+	Inputs:   store.PathRenames{{"schema.target_catalogs", "target_catalog_ids"}, {"schema.conditions", "item_conditions"}},
 }
 
 // deletePromotions deletes promotions with their codes, as Delete does. Their usages stay.

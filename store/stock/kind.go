@@ -17,7 +17,7 @@ var StockKind = authoring.Kind{
 	Name: "stock", Create: func() authoring.Source { return &StockSource{} },
 	Write: writeStocks, Export: exportStocks,
 	After: "stock_transaction", Column: "product_id",
-	Inputs: store.Renames{{"available", "quantity"}},
+	Inputs: store.PathRenames{{"available", "quantity"}},
 }
 
 // StockTransactionKind is the kind of ledger entries.

@@ -112,8 +112,8 @@ func (o *operationMetrics) seriesOf(labels [2]string) *operationSeries {
 	return found
 }
 
-// label returns the label of an operation. A name that has one keeps it, whoever sends it. A new name gets one of its own from a
-// trusted document, up to maxTrusted, and from an authenticated client, up to maxNamed. Others are otherLabel.
+// label returns the label of an operation: its name, if the name has a label already or gets one now, else otherLabel. Trusted
+// documents add up to maxTrusted names, and authenticated clients up to maxNamed.
 func (o *operationMetrics) label(op Operation, client string) string {
 	if op.Name == "" {
 		return noneLabel

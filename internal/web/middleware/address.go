@@ -30,8 +30,9 @@ func ClientAddress(trusted []netip.Prefix) web.Middleware {
 	}
 }
 
-// clientAddress follows the peer and X-Forwarded-For, from its end on, up to the first address that is not a trusted proxy. If there
-// is none, or a hop is not an address, it returns the last proxy. It is invalid if the peer is unknown.
+// clientAddress returns the first address that is not a trusted proxy: the peer, else an element of X-Forwarded-For, read from its
+// end. If all are proxies, or an element is not an address, it returns the last proxy that it read. The address is the invalid
+// netip.Addr if the peer's is unknown.
 func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -181,7 +181,7 @@ type shownNode struct {
 }
 
 // nodeMembers are the members of a shownNode as a line of an import has them.
-var nodeMembers = store.Renames{
+var nodeMembers = store.PathRenames{
 	{"hierarchy_id", "relationships.hierarchy.data.id"}, {"parent_id", "relationships.parent.data.id"}, {"main_image_id", "relationships.main_image.data.id"},
 	{"ancestors", "ancestors"}, {"has_children", "has_children"}, {"translations", "attributes.locales"}, {"*", "attributes.*"},
 }

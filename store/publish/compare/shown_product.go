@@ -61,7 +61,7 @@ func changedMembers(was, is *ShownProduct) []store.MemberChange {
 }
 
 // lineMembers are the members of a ShownProduct that a line of an import has elsewhere.
-var lineMembers = store.Renames{
+var lineMembers = store.PathRenames{
 	{"custom_attributes", "attributes.custom_attributes"}, {"meta.product_types", "attributes.product_types"},
 	{"extras.seo", "attributes.seo"}, {"extras.related", "relationships.related"}, {"extras.alts.*", "relationships.files.*.alt"},
 	{"translations.*.meta.language", "attributes.locales.*.locale"}, {"translations.*.attributes", "attributes.locales.*"}, {"translations.*.extras", "attributes.locales.*"}, {"translations", "attributes.locales"},
