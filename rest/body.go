@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"reflect"
@@ -102,7 +103,7 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 
 // nearlyData returns UNPROCESSABLE if a body without data has a member that is nearly data.
 func nearlyData(members map[string]json.RawMessage, shape reflect.Type) error {
-	for name := range members {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if store.NearName(name, []string{"data"}) == "" {
 			continue
 		}

@@ -3,6 +3,7 @@ package rest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -155,7 +156,7 @@ type stockLocation struct {
 // quantity returns the available units, and the member that has them: the first that was sent of quantity, attributes.available and
 // that of the location. It returns UNPROCESSABLE for another location, and without any.
 func (b *stockBody) quantity() (quantity int, member string, err error) {
-	for location := range b.Attributes.Locations {
+	for _, location := range slices.Sorted(maps.Keys(b.Attributes.Locations)) {
 		if err := checkLocation(location); err != nil {
 			return 0, "", err
 		}

@@ -24,9 +24,12 @@ const maxTags = 100
 
 // Shopper converts the input for the store. It returns UNPROCESSABLE for too many tags.
 func (c *ShopperContextInput) Shopper() (shopper release.ShopperContext, err error) {
-	for member, tags := range map[string][]string{"tags": c.Tags, "account_tags": c.AccountTags} {
-		if len(tags) > maxTags {
-			return shopper, &store.Error{Code: store.Unprocessable, Path: []string{"context", member}, Detail: fmt.Sprintf("must be at most %d, got %d", maxTags, len(tags))}
+	for _, list := range []struct {
+		member string
+		tags   []string
+	}{{"tags", c.Tags}, {"account_tags", c.AccountTags}} {
+		if len(list.tags) > maxTags {
+			return shopper, &store.Error{Code: store.Unprocessable, Path: []string{"context", list.member}, Detail: fmt.Sprintf("must be at most %d, got %d", maxTags, len(list.tags))}
 		}
 	}
 	return release.ShopperContext{Channel: orEmpty(c.Channel), Tags: c.Tags,

@@ -80,8 +80,11 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, known *reqctx.Requ
 		return
 	}
 	request := clientRequest{Query: values.Get("query"), OperationName: values.Get("operationName"), DocumentID: values.Get("documentId")}
-	for member, into := range map[string]*map[string]any{"variables": &request.Variables, "extensions": &request.Extensions} {
-		text := values.Get(member)
+	for _, object := range []struct {
+		member string
+		into   *map[string]any
+	}{{"variables", &request.Variables}, {"extensions", &request.Extensions}} {
+		member, text := object.member, values.Get(object.member)
 		if text == "" {
 			continue
 		}
@@ -97,7 +100,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, known *reqctx.Requ
 		}
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.UseNumber()
-		if decoder.Decode(into) != nil {
+		if decoder.Decode(object.into) != nil {
 			(&httpError{http.StatusBadRequest, "", store.Invalid, store.NotJSON([]byte(text), member, member+" must be a JSON object.")}).write(w)
 			return
 		}

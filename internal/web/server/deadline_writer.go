@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"portico/internal/reqctx"
@@ -66,9 +67,10 @@ type deadlineWriter struct {
 	expensive *semaphore    // that the request holds a slot of; nil for none
 	element   *list.Element // of expensive.writing, once the response is written
 
-	unbounded    bool      // the handler sets deadlines itself
-	writingSince time.Time // zero until the first write
-	bytes        int64     // of the body, with the write that begins
+	unbounded    bool        // the handler sets deadlines itself
+	aborted      atomic.Bool // before its past deadline is set, so that a write that begins meanwhile cannot lift it
+	writingSince time.Time   // zero until the first write
+	bytes        int64       // of the body, with the write that begins
 }
 
 // end releases the expensive slot of the request, if it has one. The slot field is released by ConcurrencyLimiter.Middleware.
@@ -86,8 +88,11 @@ func (w *deadlineWriter) boundContext(r *http.Request, limit time.Duration) *htt
 	return r
 }
 
-// abort makes writes fail, which closes the connection.
-func (w *deadlineWriter) abort() { _ = w.control.SetWriteDeadline(time.Unix(1, 0)) }
+// abort makes this write and all later ones fail, which closes the connection. Any goroutine may call it.
+func (w *deadlineWriter) abort() {
+	w.aborted.Store(true)
+	_ = w.control.SetWriteDeadline(time.Unix(1, 0))
+}
 
 // Unwrap lets http.ResponseController find the connection.
 func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
@@ -133,6 +138,9 @@ func (w *deadlineWriter) extendDeadline(bytes int) {
 	}
 	w.bytes += int64(bytes)
 	_ = w.control.SetWriteDeadline(w.writingSince.Add(w.limit + time.Duration(w.bytes*int64(time.Second)/responseRate)))
+	if w.aborted.Load() {
+		w.abort()
+	}
 }
 
 // deadlineWriterOf returns the deadlineWriter that w wraps; nil outside of Serve.

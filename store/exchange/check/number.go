@@ -47,7 +47,7 @@ func (c NumberChecker) TooMany(ctx context.Context, in db.Session) (list []Impor
 				lines = append(lines, c[name][id])
 			}
 		}
-		if slices.Sort(lines); stored+len(lines) > most {
+		if slices.Sort(lines); len(lines) > 0 && stored+len(lines) > most {
 			list = append(list, ImportError{Line: lines[max(0, most-stored)], Type: name, Err: store.Invalidf([]string{"id"},
 				"is one too many: a shop has at most %d of the type %s; delete some in an import before", most, name)})
 		}
