@@ -77,7 +77,7 @@ func rootFields() map[string]string {
 		"Query.authoredHierarchy":       `{ authoredHierarchy(id: "attic") { name } }`,
 		"Query.authoredHierarchies":     `{ authoredHierarchies { totalCount } }`,
 		"Query.authoredCatalogNode":     `{ authoredCatalogNode(id: "box") { name productCount productUuids } }`,
-		"Query.sitemap":                 `{ sitemap { nodes { path kind updatedAt } } }`,
+		"Query.sitemap":                 `{ sitemap { nodes { path kind publishedAt } } }`,
 		"Query.authoredProduct":         `{ authoredProduct(by: {id: "drill-draft"}) { name status } }`,
 		"Query.authoredProducts":        `{ authoredProducts(filter: {status: DRAFT}) { totalCount nodes { sku } } }`,
 		"Query.auditEvents":             `{ auditEvents(first: 2) { totalCount nodes { uuid createdAt actor kind action resourceCount memberCount } } }`,

@@ -94,7 +94,7 @@ func changeProducts(ctx context.Context, coordinate string, input generated.Cata
 	if err != nil {
 		return nil, err
 	}
-	node, userErrs, err := nodePayload(change(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	node, userErrs, err := nodePayload(change(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), store.LocalIDs(input.ProductIds)))
 	return &generated.CatalogNodePayload{CatalogNode: node, UserErrors: userErrs}, err
 }
 
@@ -103,7 +103,7 @@ func (r mutationResolver) CatalogNodeProductsSet(ctx context.Context, input gene
 	if err != nil {
 		return nil, err
 	}
-	change, err := r.store.Catalogs.SetProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds), input.DryRun)
+	change, err := r.store.Catalogs.SetProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), store.LocalIDs(input.ProductIds), input.DryRun)
 	if err != nil {
 		userErrs, err := userErrors(err)
 		return &generated.CatalogNodeProductsSetPayload{AttachedUuids: []string{}, DetachedUuids: []string{}, UserErrors: userErrs}, err

@@ -16,7 +16,7 @@ func (r mutationResolver) ProductsUpsert(ctx context.Context, input generated.Pr
 }
 
 func (r mutationResolver) ProductsDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
-	return writeItems(ctx, "Mutation.productsDelete", store.TypeAuthoredProduct, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteProducts)
+	return writeItems(ctx, "Mutation.productsDelete", store.TypeAuthoredProduct, input.IdempotencyKey, input, store.LocalIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteProducts)
 }
 
 func (r mutationResolver) PricebooksUpsert(ctx context.Context, input generated.PricebooksUpsertInput) (*model.AuthoringPayload, error) {
@@ -24,7 +24,7 @@ func (r mutationResolver) PricebooksUpsert(ctx context.Context, input generated.
 }
 
 func (r mutationResolver) PricebooksDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
-	return writeItems(ctx, "Mutation.pricebooksDelete", store.TypePricebook, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeletePricebooks)
+	return writeItems(ctx, "Mutation.pricebooksDelete", store.TypePricebook, input.IdempotencyKey, input, store.LocalIDs(input.Ids), input.DryRun, r.store.Exchange.DeletePricebooks)
 }
 
 func (r mutationResolver) PriceModifiersUpsert(ctx context.Context, input generated.PriceModifiersUpsertInput) (*model.AuthoringPayload, error) {
@@ -32,7 +32,7 @@ func (r mutationResolver) PriceModifiersUpsert(ctx context.Context, input genera
 }
 
 func (r mutationResolver) PriceModifiersDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
-	return writeItems(ctx, "Mutation.priceModifiersDelete", store.TypeAuthoredModifier, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteModifiers)
+	return writeItems(ctx, "Mutation.priceModifiersDelete", store.TypeAuthoredModifier, input.IdempotencyKey, input, store.LocalIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteModifiers)
 }
 
 func (r mutationResolver) PricesUpsert(ctx context.Context, input generated.PricesUpsertInput) (*model.AuthoringPayload, error) {
@@ -52,7 +52,7 @@ func (r mutationResolver) FilesUpsert(ctx context.Context, input generated.Files
 }
 
 func (r mutationResolver) FilesDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
-	return writeItems(ctx, "Mutation.filesDelete", store.TypeAuthoredFile, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteFiles)
+	return writeItems(ctx, "Mutation.filesDelete", store.TypeAuthoredFile, input.IdempotencyKey, input, store.LocalIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteFiles)
 }
 
 func (r mutationResolver) AttributesUpsert(ctx context.Context, input generated.AttributesUpsertInput) (*model.AuthoringPayload, error) {
@@ -60,7 +60,7 @@ func (r mutationResolver) AttributesUpsert(ctx context.Context, input generated.
 }
 
 func (r mutationResolver) AttributesDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
-	return writeItems(ctx, "Mutation.attributesDelete", store.TypeAuthoredAttribute, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteAttributes)
+	return writeItems(ctx, "Mutation.attributesDelete", store.TypeAuthoredAttribute, input.IdempotencyKey, input, store.LocalIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteAttributes)
 }
 
 func (r mutationResolver) HierarchiesUpsert(ctx context.Context, input generated.HierarchiesUpsertInput) (*model.AuthoringPayload, error) {
@@ -68,7 +68,7 @@ func (r mutationResolver) HierarchiesUpsert(ctx context.Context, input generated
 }
 
 func (r mutationResolver) HierarchiesDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
-	return writeItems(ctx, "Mutation.hierarchiesDelete", store.TypeAuthoredHierarchy, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteHierarchies)
+	return writeItems(ctx, "Mutation.hierarchiesDelete", store.TypeAuthoredHierarchy, input.IdempotencyKey, input, store.LocalIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteHierarchies)
 }
 
 func (r mutationResolver) CatalogNodesUpsert(ctx context.Context, input generated.CatalogNodesUpsertInput) (*model.AuthoringPayload, error) {
@@ -76,7 +76,7 @@ func (r mutationResolver) CatalogNodesUpsert(ctx context.Context, input generate
 }
 
 func (r mutationResolver) CatalogNodesDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
-	return writeItems(ctx, "Mutation.catalogNodesDelete", store.TypeAuthoredCatalogNode, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteNodes)
+	return writeItems(ctx, "Mutation.catalogNodesDelete", store.TypeAuthoredCatalogNode, input.IdempotencyKey, input, store.LocalIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteNodes)
 }
 
 func (r mutationResolver) SynonymsUpsert(ctx context.Context, input generated.SynonymsUpsertInput) (*model.AuthoringPayload, error) {

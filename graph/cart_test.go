@@ -233,7 +233,7 @@ func TestActivePromotions(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openCarts(t, e)
 		ask := func(arguments string, headers ...string) string {
-			r := graphtest.As(graphtest.NewPost(t, `{ activePromotions`+arguments+` { name promotionType percent x y amount { formatted } minCartValue { formatted } } }`, nil), graphtest.PublicClient())
+			r := graphtest.As(graphtest.NewPost(t, `{ activePromotions`+arguments+` { uuid name promotionType percent x y skus amount { formatted } minCartValue { formatted } } }`, nil), graphtest.PublicClient())
 			for i := 0; i < len(headers); i += 2 {
 				r.Header.Set(headers[i], headers[i+1])
 			}
@@ -244,7 +244,7 @@ func TestActivePromotions(t *testing.T) {
 		require.Equal(t, "no-store", s.Send(t, graphtest.As(get, graphtest.PublicClient())).Header().Get("Cache-Control"))
 		all := ask("")
 		require.Equal(t, 2, strings.Count(all, `"name"`), "not those that are off, over, for another catalog or by a code: %s", all)
-		require.Contains(t, all, `"name":"a-brushes","promotionType":"X_FOR_Y"`)
+		require.Contains(t, all, `"uuid":"a-brushes","name":"a-brushes","promotionType":"X_FOR_Y","percent":null,"x":3,"y":2,"skus":["BRUSH"]`)
 		require.NotContains(t, ask("", "X-Moltin-Currency", "JPY"), "USD")
 		require.Contains(t, ask("(first: 0)"), "between 1 and 100")
 		require.Equal(t, 1, strings.Count(ask("(first: 1)"), "promotionType"))
@@ -260,17 +260,17 @@ func TestProductPromotionsAreCurrent(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openCarts(t, e)
 		ask := func() string {
-			a := s.Send(t, graphtest.As(graphtest.NewPost(t, `{ product(by: {id: "brush"}) { sku promotions { name promotionType x y } } products(first: 1, filter: {sku: {eq: "ANVIL"}}) { nodes { promotions { name } } } }`, nil), graphtest.PublicClient()))
+			a := s.Send(t, graphtest.As(graphtest.NewPost(t, `{ product(by: {id: "brush"}) { sku relatedKinds promotions { name promotionType x y } } products(first: 1, filter: {sku: {eq: "ANVIL"}}) { nodes { promotions { name } } } }`, nil), graphtest.PublicClient()))
 			require.Empty(t, a.Errors)
 			return string(a.Data)
 		}
 		const other = `,"products":{"nodes":[{"promotions":[]}]}}`
 		for range 3 {
-			require.JSONEq(t, `{"product":{"sku":"BRUSH","promotions":[{"name":"a-brushes","promotionType":"X_FOR_Y","x":3,"y":2}]}`+other, ask())
+			require.JSONEq(t, `{"product":{"sku":"BRUSH","relatedKinds":[],"promotions":[{"name":"a-brushes","promotionType":"X_FOR_Y","x":3,"y":2}]}`+other, ask())
 		}
 		a := s.Post(t, `mutation { promotionUpdate(input: {id: "a-brushes", enabled: false}) { userErrors { message } } }`, nil)
 		require.Empty(t, a.Errors)
-		require.JSONEq(t, `{"product":{"sku":"BRUSH","promotions":[]}`+other, ask())
+		require.JSONEq(t, `{"product":{"sku":"BRUSH","relatedKinds":[],"promotions":[]}`+other, ask())
 
 		get, err := http.NewRequestWithContext(t.Context(), http.MethodGet, `/graphql?query={product(by:{id:"brush"}){promotions{name}}}`, nil)
 		require.NoError(t, err)

@@ -40,7 +40,7 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 		return nil, err
 	}
 	created, err := r.store.Catalogs.Create(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
-		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
+		HierarchyIDs: store.LocalIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	userErrs, err := userErrors(err)
 	return &generated.CatalogPayload{Catalog: created, UserErrors: userErrs}, err
 }
@@ -51,7 +51,7 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 		return nil, err
 	}
 	updated, err := r.store.Catalogs.Update(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
-		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
+		HierarchyIDs: store.LocalIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	userErrs, err := userErrors(err)
 	return &generated.CatalogPayload{Catalog: updated, UserErrors: userErrs}, err
 }

@@ -29,7 +29,7 @@ func (r queryResolver) Files(ctx context.Context, filter *generated.FileFilter, 
 	}
 	query := release.FileQuery{All: auth.Require(ctx, everyFile) == nil, Page: pageOf(first, after, last, before, offset)}
 	if filter != nil {
-		query.IDs = localIDs(filter.Ids)
+		query.IDs = store.LocalIDs(filter.Ids)
 	}
 	slice, err := v.Files(ctx, query)
 	if err != nil {

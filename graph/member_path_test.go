@@ -102,12 +102,15 @@ func writtenMembers() (list []writtenMember) {
 	return list
 }
 
-// A member has one path, however it is shown: in a dry run, in a user error, in the audit log and in the diff of releases.
+// A member has one path and one form, however it is shown: in a dry run, in a user error, in the audit log and in the diff of releases.
 func TestMembersHaveOnePath(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
-		type change struct{ Field []string }
+		type change struct {
+			Field         []string
+			Before, After *string
+		}
 		type payload struct {
 			Items      []struct{ Changes []change }
 			UserErrors []change
@@ -116,7 +119,7 @@ func TestMembersHaveOnePath(t *testing.T) {
 			t.Helper()
 			input, selection := m.input+" "+value, "userErrors { field }"
 			if strings.HasSuffix(m.mutation, "Upsert") {
-				input, selection = "items: {"+input+"}"+options, selection+" items { changes { field } }"
+				input, selection = "items: {"+input+"}"+options, selection+" items { changes { field before after } }"
 			}
 			var data map[string]payload
 			s.Post(t, `mutation { `+m.mutation+`(input: {`+input+`}) { `+selection+` } }`, nil).Read(t, &data)
@@ -139,7 +142,7 @@ func TestMembersHaveOnePath(t *testing.T) {
 				require.Empty(t, send(m, m.before, "").UserErrors, "%s %s", m.mutation, m.before)
 			}
 		}
-		from := publish()
+		from, changes := publish(), map[string][]change{} // by resource and path
 		for _, m := range members {
 			item := "input/"
 			if strings.HasSuffix(m.mutation, "Upsert") {
@@ -147,6 +150,7 @@ func TestMembersHaveOnePath(t *testing.T) {
 				dry := send(m, m.after, ", dryRun: true")
 				require.Len(t, dry.Items, 1, "%s %s", m.mutation, m.after)
 				require.Equal(t, []string{m.path}, paths(dry.Items[0].Changes), "%s %s", m.mutation, m.after)
+				changes[m.id+" "+m.path] = dry.Items[0].Changes
 			}
 			if m.wrong != "" {
 				require.Equal(t, []string{item + m.field}, paths(send(m, m.wrong, "").UserErrors), "%s %s", m.mutation, m.wrong)
@@ -157,10 +161,14 @@ func TestMembersHaveOnePath(t *testing.T) {
 					Nodes []struct{ Members []change }
 				}
 			}
-			s.Post(t, `{ auditEvents(first: 1, filter: {kind: `+m.kind+`, resourceId: "`+m.id+`"}) { nodes { members { field } } } }`, nil).Read(t, &data)
+			s.Post(t, `{ auditEvents(first: 1, filter: {kind: `+m.kind+`, resourceId: "`+m.id+`"}) { nodes { members { field before after } } } }`, nil).Read(t, &data)
 			require.Len(t, data.AuditEvents.Nodes, 1, "%s %s", m.kind, m.id)
-			logged := slices.DeleteFunc(paths(data.AuditEvents.Nodes[0].Members), func(path string) bool { return path == "updatedAt" })
-			require.Equal(t, []string{m.path}, logged, "%s %s", m.mutation, m.after)
+			logged := slices.DeleteFunc(data.AuditEvents.Nodes[0].Members, func(c change) bool { return c.Field[0] == "updatedAt" })
+			require.Equal(t, []string{m.path}, paths(logged), "%s %s", m.mutation, m.after)
+			if written := changes[m.id+" "+m.path]; written != nil {
+				require.Equal(t, written, logged, "%s %s", m.mutation, m.after)
+			}
+			changes[m.id+" "+m.path] = logged
 		}
 		var data struct {
 			CatalogReleaseDiff struct {
@@ -170,10 +178,15 @@ func TestMembersHaveOnePath(t *testing.T) {
 				}
 			}
 		}
-		s.Post(t, `{ catalogReleaseDiff(fromId: "`+from+`", toId: "`+publish()+`", first: 100) { changes { kind uuid members { field } } } }`, nil).Read(t, &data)
+		s.Post(t, `{ catalogReleaseDiff(fromId: "`+from+`", toId: "`+publish()+`", first: 100) { changes { kind uuid members { field before after } } } }`, nil).Read(t, &data)
 		found := map[string][]string{}
 		for _, c := range data.CatalogReleaseDiff.Changes {
 			found[c.Kind+" "+c.UUID] = paths(c.Members)
+			for _, member := range c.Members {
+				if written := changes[c.UUID+" "+strings.Join(member.Field, "/")]; written != nil {
+					require.Equal(t, written, []change{member})
+				}
+			}
 		}
 		for _, m := range members {
 			if m.diff != "" {

@@ -37,7 +37,7 @@ var filterSamples = map[string]string{
 	"PromotionCodeFilter.startsWith": `"t"`, "PromotionCodeFilter.state": `[AVAILABLE]`, "PromotionCodeFilter.createdAt": `{ge: "2020-01-01"}`,
 	"AuditEventFilter.actor": `"test"`, "AuditEventFilter.kind": `PRODUCT`, "AuditEventFilter.resourceId": `"anvil"`, "AuditEventFilter.action": `CREATED`,
 	"AuditEventFilter.since": `"2020-01-01T00:00:00.000Z"`, "AuditEventFilter.until": `"2120-01-01T00:00:00.000Z"`,
-	"FileFilter.ids": `["photo-1", "photo-2"]`, "AuthoredProductFilter.sku": `{eq: "ANVIL"}`, "AuthoredProductFilter.parentId": `"easel"`, "AuthoredProductFilter.status": `LIVE`, "AuthoredProductFilter.search": `"b sh"`, "AuthoredProductFilter.updatedAt": `{gt: "2000-01-01T00:00:00.000Z"}`,
+	"FileFilter.ids": `["photo-1", "photo-2"]`, "AuthoredProductFilter.ids": `["anvil", "brush"]`, "AuthoredProductFilter.sku": `{eq: "ANVIL"}`, "AuthoredProductFilter.parentId": `"easel"`, "AuthoredProductFilter.status": `LIVE`, "AuthoredProductFilter.search": `"b sh"`, "AuthoredProductFilter.updatedAt": `{gt: "2000-01-01T00:00:00.000Z"}`,
 	"AuthoredCatalogNodeFilter.hierarchyId": `"workshop"`, "AuthoredCatalogNodeFilter.parentId": `"workshop"`, "AuthoredCatalogNodeFilter.slug": `{in: ["tools", "paints"]}`,
 	"AuthoredCatalogNodeFilter.search": `"OO"`, "AuthoredCatalogNodeFilter.updatedAt": `{gt: "2000-01-01T00:00:00.000Z"}`,
 	"AuthoredRedirectFilter.from": `{in: ["/help/shipping/", "old-tools"]}`, "AuthoredRedirectFilter.to": `{eq: "https://help.example/shipping?lang=en"}`,

@@ -130,7 +130,7 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 		userErrs, err := userErrors(store.Unprocessablef([]string{"details"}, "is required"))
 		return &generated.PromotionCreatePayload{UserErrors: userErrs}, err
 	}
-	input.TargetCatalogIDs = localIDs(input.TargetCatalogIDs)
+	input.TargetCatalogIDs = store.LocalIDs(input.TargetCatalogIDs)
 	created, err := r.store.Promotions.Create(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
 	userErrs, err := userErrors(err)
 	if err != nil {
@@ -186,7 +186,7 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 	if err != nil {
 		return nil, err
 	}
-	input.TargetCatalogIDs, input.Nulls = localIDs(input.TargetCatalogIDs), opctx.Nulls(ctx)
+	input.TargetCatalogIDs, input.Nulls = store.LocalIDs(input.TargetCatalogIDs), opctx.Nulls(ctx)
 	update, err := r.store.Promotions.Update(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
 	if err != nil {
 		update = &promotion.PromotionUpdate{}

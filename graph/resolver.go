@@ -210,18 +210,6 @@ func localID(id *string) *string {
 	return new(store.LocalID(*id))
 }
 
-// localIDs converts global ids to stored ones. nil stays nil.
-func localIDs(ids []string) []string {
-	if ids == nil {
-		return nil
-	}
-	local := make([]string, len(ids))
-	for i, id := range ids {
-		local[i] = store.LocalID(id)
-	}
-	return local
-}
-
 // deref returns the value, or the zero value for nil.
 func deref[T any](value *T) T {
 	if value == nil {

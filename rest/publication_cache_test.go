@@ -141,7 +141,7 @@ func changingTargets() []string {
 		`{ products(first: 4, filter: {search: "a"}) { totalCount nodes { name } } }`,
 		`{ currencies { code default } format: currencies { format } locales }`,
 		`{ searchSuggestions(text: "a", first: 3) { completions didYouMean catalogNodes { name } products { name } } }`,
-		`{ sitemap(first: 5) { nodes { path updatedAt } endCursor } }`,
+		`{ sitemap(first: 5) { nodes { path publishedAt } endCursor } }`,
 		`{ node(id: "anvil") { id ... on Product { ` + product + ` } } tools: node(id: "tools") { ... on CatalogNode { name children { nodes { name } } } } }`,
 		`{ nodes(ids: ["` + store.GlobalID(store.TypeHierarchy, "workshop") + `", "` + store.GlobalID(store.TypeProduct, "none") + `", "glue"]) { id ... on Hierarchy { name } ... on Product { name tags } } }`,
 		`{ products(first: 4, orderBy: {field: PRICE}) { nodes { name price { money { amount } } } } }`,

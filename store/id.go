@@ -167,3 +167,15 @@ func LocalID(id string) string {
 	}
 	return id
 }
+
+// LocalIDs returns LocalID of each; nil for nil.
+func LocalIDs(ids []string) []string {
+	if ids == nil {
+		return nil
+	}
+	local := make([]string, len(ids))
+	for i, id := range ids {
+		local[i] = LocalID(id)
+	}
+	return local
+}

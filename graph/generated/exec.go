@@ -580,14 +580,18 @@ Portico: catalog, stock and promotions of a shop.
 
 **Null and errors.** A root field is null when its request is refused or fails. The reason is in ` + "`" + `errors` + "`" + `, and the other
 root fields of the operation still return data. The same holds for ` + "`" + `Stock.transactions` + "`" + `, which needs a scope of its own.
-The descriptions below mention null only where it has another meaning. In arguments and inputs, null is the same as leaving
-the member out. In inputs of updates and in items of upserts, null clears a member, and one that is left out keeps its value.
+The descriptions below mention null only where it has another meaning. In arguments and in inputs that create or select,
+null is the same as leaving the member out. In inputs of updates and in items of upserts, a member that is left out keeps its
+value, and null clears it. A member marked "Not null." refuses null: UNPROCESSABLE.
 
 **Ids.** An ` + "`" + `id` + "`" + ` is a global id: unique over all types, accepted by ` + "`" + `node` + "`" + `, and safe as a cache key. Arguments that take an
-id accept the global id or the service's own id, which types show as ` + "`" + `uuid` + "`" + `. A type with a ` + "`" + `uuid` + "`" + ` and no ` + "`" + `id` + "`" + ` is part of
-its parent and cannot be read by itself.
+id accept the global id or the service's own id, which types show as ` + "`" + `uuid` + "`" + `. A product is also found by the ` + "`" + `id` + "`" + ` of its
+` + "`" + `AuthoredProduct` + "`" + ` or ` + "`" + `Stock` + "`" + `, and other objects by that of their authored or published form. A field named ` + "`" + `…Uuid` + "`" + ` has the
+own id of another object, one named ` + "`" + `…Id` + "`" + ` the global id. ` + "`" + `node` + "`" + ` cannot read a type with a ` + "`" + `uuid` + "`" + ` and no ` + "`" + `id` + "`" + `.
 
-**Lists** are Relay connections, and all take the same arguments. Cursors are opaque: send them back unchanged.
+**Amounts and percentages** that have no bound on their digits are texts: ` + "`" + `"5000"` + "`" + `, ` + "`" + `"12.5"` + "`" + `.
+
+**Lists** named ` + "`" + `…Connection` + "`" + ` are Relay connections, and take the same arguments. Cursors are opaque: send them back unchanged.
 
 - ` + "`" + `first` + "`" + `: page size, 1 to 100. The default is ` + "`" + `Settings.pageLength` + "`" + `, which is 25 unless the shop changed it.
 - ` + "`" + `after` + "`" + `: a cursor. The page begins after it.
@@ -599,13 +603,14 @@ its parent and cannot be read by itself.
 decide which catalog, prices and languages a request sees. "The catalog" below means the one that this shopper sees.
 
 **Authored and published.** What mutations write of catalogs, products, prices, sales, nodes, files, attributes, synonyms and
-redirects is authored. Fields and types whose names begin with ` + "`" + `Authored` + "`" + ` show it, where shoppers see another form; others, such as
-` + "`" + `Catalog` + "`" + `, are authored only. Shoppers see it, and no longer see
-what was deleted, after ` + "`" + `catalogPublish` + "`" + `. Stock, promotions, settings and gateways apply at once.
+redirects is authored. Fields and types whose names begin with ` + "`" + `Authored` + "`" + ` show it, where shoppers see another form. ` + "`" + `Catalog` + "`" + `,
+` + "`" + `CatalogRule` + "`" + `, ` + "`" + `Pricebook` + "`" + ` and ` + "`" + `Synonym` + "`" + ` have no other form. Shoppers see it, and no longer see what was deleted, after
+` + "`" + `catalogPublish` + "`" + `. Stock, promotions, settings and gateways apply at once.
 
 **Mutations** take one ` + "`" + `input` + "`" + `. They report what the caller can correct in ` + "`" + `userErrors` + "`" + `. If there are any, nothing was
 changed and the other members of the payload are null, empty or 0. A value that is no value of its type, such as a time that is none
-or the global id of another type, is one of ` + "`" + `errors` + "`" + `, with the path of the member in ` + "`" + `extensions.argument` + "`" + `.
+or the global id of another kind of object, is one of ` + "`" + `errors` + "`" + `, with the path of the member in ` + "`" + `extensions.argument` + "`" + `.
+Where an input has ` + "`" + `dryRun` + "`" + `, true writes nothing, and the payload is what it would be.
 
 **Idempotency keys** make a mutation safe to retry. A key is 1 to 255 visible ASCII characters, sent as ` + "`" + `idempotencyKey` + "`" + ` in
 the input, or as the header ` + "`" + `Idempotency-Key` + "`" + ` for all mutations of the operation. Repeating the mutation with the same key
@@ -736,7 +741,7 @@ type Query {
     by: CatalogNodeIdentifierInput!
   ): CatalogNode
 
-  "All nodes of the catalog. Needs the scope ` + "`" + `catalog:read` + "`" + `."
+  "All nodes of the catalog. Hierarchies are in ` + "`" + `hierarchies` + "`" + `, and here only if ` + "`" + `ids` + "`" + ` names them. Needs the scope ` + "`" + `catalog:read` + "`" + `."
   catalogNodes(
     "Which rows to return."
     filter: CatalogNodeFilter
@@ -766,7 +771,7 @@ type Query {
     after: String
   ): Sitemap
 
-  # Files
+  # Files, suggestions and redirects
   """
   A file that a product or node of the catalog shows, by id. Null if there is none. With the scope
   ` + "`" + `catalog:write` + "`" + `, any file that existed when the catalog was published. Needs the scope ` + "`" + `catalog:read` + "`" + `.
@@ -807,7 +812,8 @@ type Query {
   """
   Where a path of the past leads, for a storefront to send browsers there with 301: by an authored redirect, else by
   the slugs that products and nodes had in earlier releases. Chains are followed to their end. Null if the path leads
-  nowhere else, and if a product or node is there. ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + ` do not answer old slugs.
+  nowhere else, and if a product or node has it as path or slug now: read those by ` + "`" + `path` + "`" + ` and by ` + "`" + `slug` + "`" + `. ` + "`" + `product` + "`" + ` and
+  ` + "`" + `catalogNode` + "`" + ` do not answer old slugs.
   Example: ` + "`" + `redirect(path: "coffee-beans") { path product { id } catalogNode { id } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
@@ -831,7 +837,6 @@ type Query {
 
   "The attributes of the merchant's own that products and nodes can have, in the order in which they were declared. Needs the scope ` + "`" + `catalog:read` + "`" + `."
   attributes: [AttributeDefinition!]
-
 
   """
   Which catalog a shopper sees, and why: every rule, with the criteria that matched and missed.
@@ -874,7 +879,7 @@ type Query {
     offset: Int
   ): StockConnection
 
-  "The stock of several products, including drafts, in the order of the ids, each once. Products without a stock record are left out. Needs the scope ` + "`" + `inventory:read` + "`" + `."
+  "The stock of several products, including drafts, in the order of the ids, each once. Products without a stock record are left out: match the rows by ` + "`" + `uuid` + "`" + `, or by ` + "`" + `product { id }` + "`" + `. Needs the scope ` + "`" + `inventory:read` + "`" + `."
   stocksById("The products' global ids or ` + "`" + `uuid` + "`" + `s, at most 100." productIds: [ID!]!): [Stock!]
 
   "The locations that hold stock. There is one, ` + "`" + `default` + "`" + `. Needs the scope ` + "`" + `inventory:read` + "`" + `."
@@ -1355,7 +1360,7 @@ type Mutation {
   """
   stockDelete("The input." input: StockDeleteInput!): ObjectDeletePayload
 
-  "Changes stock. Applies all changes, in order, or none, and writes a ledger entry for each. Needs the scope ` + "`" + `inventory:write` + "`" + `."
+  "Changes the stock of products that have a stock record (` + "`" + `stockCreate` + "`" + `); NOT_FOUND for one without. Applies all changes, in order, or none, and writes a ledger entry for each. Needs the scope ` + "`" + `inventory:write` + "`" + `."
   stockTransact("The input." input: StockTransactInput!): StockTransactPayload
 
   # Promotions
@@ -1422,10 +1427,13 @@ type Mutation {
   """
   catalogNodesUpsert("The input." input: CatalogNodesUpsertInput!): AuthoringPayload
 
-  "Deletes up to 1000 nodes, all or none, with those below them if they are in the list too. Their products stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  """
+  Deletes up to 1000 nodes, all or none. IN_USE if another node is below one of them. Warns of what else refers to them. Their
+  products stay, but a product that no node has is in no list, except by its SKU. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
   catalogNodesDelete("The input." input: DeletionInput!): AuthoringPayload
 
-  "Attaches 1 to 1000 products to a node, drafts too, the newest last. Those that are attached already keep their position. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  "Attaches 1 to 1000 products to a node, drafts too. They come before the others in ` + "`" + `productUuids` + "`" + `, the last of the input first, which shoppers do not see: ` + "`" + `catalogNodeCurate` + "`" + ` says what they see first. Those that are attached already keep their position. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodeProductsAttach("The input." input: CatalogNodeProductsInput!): CatalogNodePayload
 
   "Detaches 1 to 1000 products from a node, and removes them from its curated products. Ignores products that are not attached. Needs the scope ` + "`" + `catalog:write` + "`" + `."
@@ -1788,9 +1796,9 @@ type MemberChange {
   the key in the place of the position: ` + "`" + `["translations", "fr", "name"]` + "`" + `, ` + "`" + `["amounts", "USD", "money", "amount"]` + "`" + `.
   """
   field: [String!]!
-  "JSON text before, for example ` + "`" + `\"Mug\"` + "`" + `. It is cut as the list says. Null if absent."
+  "JSON text before, for example ` + "`" + `\"Mug\"` + "`" + `, as it is stored: enums are in lower case, amounts are numbers. It is cut as the list says. Null if absent."
   before: String
-  "JSON text after. It is cut as the list says. Null if absent."
+  "JSON text after, likewise."
   after: String
 }
 
@@ -1877,7 +1885,7 @@ type Product implements Node {
   pricebookUuid: ID
   """
   Current price in the shopper's currency. A child without a price has its parent's, changed by its
-  price modifiers. Null if no price book has a price in this currency.
+  price modifiers. For a list that shows parents, use ` + "`" + `priceRange` + "`" + `. Null if no price book has a price in this currency.
   """
   price: Price
   "Price before the sale. Null if it is not on sale."
@@ -1897,11 +1905,11 @@ type Product implements Node {
   bundleConfiguration: BundleConfiguration!
   "Fields that the shopper fills in, as the merchant defined them."
   customInputs: JSON!
-  "Further attributes, by template."
+  "The merchant's open data, which conditions of promotions read: an object by template."
   extensions: JSON!
-  "The merchant's attributes for shoppers."
+  "The merchant's open data to display: an object."
   shopperAttributes: JSON!
-  "How the variants of this parent differ, for example by size. Empty for other products."
+  "How the variants of this parent, which are its ` + "`" + `children` + "`" + `, differ: for example by size. Empty for other products."
   variations: [Variation!]!
   "The options of this child, one for each variation. Empty for other products."
   childVariations: [Variation!]!
@@ -1988,14 +1996,16 @@ type Product implements Node {
   Related products that are live: those that the merchant named. Without a ` + "`" + `kind` + "`" + ` these are all, and for a product
   that names none, other products of its first node, parents in place of their variants, those with the most tags in
   common first.
-  Example: ` + "`" + `related(kind: "accessory", first: 4) { name }` + "`" + `.
+  Example: ` + "`" + `related(kind: "accessories", first: 4) { name }` + "`" + `.
   """
   related(
-    "Only those named for this kind, in the merchant's order."
+    "Only those named for this kind, one of ` + "`" + `relatedKinds` + "`" + `, in the merchant's order."
     kind: String
     "Number of products, 1 to 50."
     first: Int! = 10
   ): [Product!]!
+  "The kinds for which the merchant named products, in byte order. Those of a kind may not be live."
+  relatedKinds: [String!]!
 }
 
 "What search engines show of a page."
@@ -2095,8 +2105,8 @@ type SitemapEntry {
   kind: SitemapKind!
   "Own id of the product or node."
   uuid: ID!
-  "Time at which the catalog first showed this version."
-  updatedAt: DateTime!
+  "Time at which the catalog first showed this version, as ` + "`" + `Product.publishedAt` + "`" + `."
+  publishedAt: DateTime!
 }
 
 "What a path leads to."
@@ -2269,7 +2279,7 @@ type ProductComponent {
   max: Int!
   "Position among the components."
   sortOrder: Int!
-  "The options to choose from. Live products only."
+  "The options to choose from. Those that the catalog does not have are left out."
   options: [ComponentOption!]!
 }
 
@@ -2289,7 +2299,7 @@ type BundleConfiguration {
   choices: [BundleChoice!]!
 }
 
-"The options chosen for a component of a bundle, as in ` + "`" + `BundleChoiceInput` + "`" + `."
+"The options chosen for a component of a bundle. ` + "`" + `BundleChoiceInput` + "`" + ` takes them back, ` + "`" + `uuid` + "`" + ` as ` + "`" + `id` + "`" + `."
 type BundleChoice {
   "The component's key: ` + "`" + `drink` + "`" + `."
   component: String!
@@ -2297,7 +2307,7 @@ type BundleChoice {
   options: [BundleOption!]!
 }
 
-"A chosen option of a bundle, as in ` + "`" + `BundleOptionInput` + "`" + `."
+"A chosen option of a bundle."
 type BundleOption {
   "The product's own id, as in ` + "`" + `ComponentOption` + "`" + `."
   uuid: ID!
@@ -2407,8 +2417,9 @@ attributes have the operators of ` + "`" + `TextFilter` + "`" + `. Example, on s
 """
 input ProductFilter {
   """
-  Search words, as a shopper types them: ` + "`" + `oak cha` + "`" + `. Every word must be in the SKU, or in the name or
-  description in the base language or one of the shopper's. Case and accents do not count. Words also
+  Search words, as a shopper types them: ` + "`" + `oak cha` + "`" + `. Every word must be in the SKU, or in the name,
+  description or a ` + "`" + `searchable` + "`" + ` attribute in the base language or one of the shopper's, as itself or as a synonym. Names
+  of nodes do not count: ` + "`" + `searchSuggestions` + "`" + ` has those. Case and accents do not count. Words also
   match in other forms (` + "`" + `chairs` + "`" + `), mistyped (` + "`" + `chiar` + "`" + `), and joined or split (` + "`" + `arm chair` + "`" + `). The last word,
   and every word of at most four, also matches the beginning of a word. If fewer than three products
   have all words, one word may be missing. Thai, Chinese and other scripts without spaces need none,
@@ -2449,7 +2460,7 @@ input ProductFilter {
   """
   onSale: Boolean
   """
-  By options of variations: ` + "`" + `[{name: "size", in: ["M"]}]` + "`" + `. A child matches by its own options, a parent by
+  By options of variations: ` + "`" + `[{name: "Size", in: ["M"]}]` + "`" + `. A child matches by its own options, a parent by
   those of its live children. Each condition must hold.
   """
   option: [OptionFilter!]
@@ -2487,7 +2498,7 @@ input PriceBounds {
 
 "Condition on the options of a variation."
 input OptionFilter {
-  "Name of the variation in the base language: ` + "`" + `size` + "`" + `."
+  "Name of the variation in the base language: ` + "`" + `Size` + "`" + `. Compared byte by byte: an unknown one matches nothing."
   name: String!
   "Names of options in the base language, at most 1000: one must match. Compared byte by byte."
   in: [String!]!
@@ -2556,7 +2567,7 @@ type ProductFacets {
   Example: ` + "`" + `groups { key label values { label count selected toggled } }` + "`" + `.
   """
   groups(
-    "Groups to return, at most 50: ` + "`" + `tags` + "`" + `, ` + "`" + `productTypes` + "`" + `, ` + "`" + `option:size` + "`" + `, ` + "`" + `attribute:brand` + "`" + `. Default: all."
+    "Groups to return, at most 50: ` + "`" + `tags` + "`" + `, ` + "`" + `productTypes` + "`" + `, ` + "`" + `option:Size` + "`" + `, ` + "`" + `attribute:brand` + "`" + `. Default: all."
     keys: [String!]
     "Number of values of each group, 1 to 100."
     first: Int! = 20
@@ -2573,7 +2584,7 @@ type PriceFacet {
 
 "Values of one kind to narrow a list by."
 type FacetGroup {
-  "For ` + "`" + `keys` + "`" + `: ` + "`" + `tags` + "`" + `, ` + "`" + `productTypes` + "`" + `, ` + "`" + `option:size` + "`" + `, ` + "`" + `attribute:brand` + "`" + `."
+  "For ` + "`" + `keys` + "`" + `: ` + "`" + `tags` + "`" + `, ` + "`" + `productTypes` + "`" + `, ` + "`" + `option:Size` + "`" + `, ` + "`" + `attribute:brand` + "`" + `."
   key: String!
   "Name of the variation in the base language, or label of the attribute in the shopper's. ` + "`" + `Tags` + "`" + ` and ` + "`" + `Product types` + "`" + ` are in English."
   label: String!
@@ -2749,7 +2760,7 @@ type CatalogNode implements Node {
   ): CatalogNodeConnection!
   "The live products that the merchant put first, in order."
   curatedProducts: [Product!]!
-  "The live products attached to this node."
+  "The live products attached to this node, for a category page with ` + "`" + `includeDescendants` + "`" + `. Of a hierarchy always those of all its nodes."
   products(
     """
     Whether to list the products of all nodes below it too, each once. The curated products of this node come
@@ -3146,7 +3157,7 @@ enum StockAction {
   ALLOCATE
   "Moves allocated units back to available."
   DEALLOCATE
-  "Sets available units. Allocated units stay."
+  "Sets available units of an existing record. Allocated units stay."
   SET
 }
 
@@ -3452,7 +3463,7 @@ type PromotionItemFixedDiscount {
 
 "Percentage off some items."
 type PromotionItemPercentDiscount {
-  "Percent, in digits: ` + "`" + `12.5` + "`" + `. Never null: its type is that of the other kinds, so that fragments can select both."
+  "Percent, in digits: ` + "`" + `12.5` + "`" + `. Never null here: the type is nullable only because that of the other kinds is."
   percent: String
   "Percentages that replace ` + "`" + `percent` + "`" + ` in a currency. Empty if there are none."
   percentByCurrency: [PromotionCurrencyPercent!]!
@@ -3466,7 +3477,7 @@ type PromotionXForY {
   x: Int!
   "Units of a group that are paid."
   y: Int!
-  "SKUs of the items. Never null: its type is that of the other kinds, so that fragments can select both."
+  "SKUs of the items. Never null here: the type is nullable only because that of the other kinds is."
   skus: [String!]
   "Currencies that it is limited to, ISO 4217. Empty means all."
   currencies: [String!]!
@@ -3478,7 +3489,7 @@ type PromotionXForAmount {
   x: Int!
   "The price of a group, by currency."
   amounts: [Money!]!
-  "SKUs of the items. Never null: its type is that of the other kinds, so that fragments can select both."
+  "SKUs of the items. Never null here: the type is nullable only because that of the other kinds is."
   skus: [String!]
 }
 
@@ -3736,7 +3747,7 @@ enum PromotionOrderField {
 
 "A new promotion."
 input PromotionCreateInput {
-  "The service's own id, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `. Default: a new one."
+  "The service's own id, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `. Send one to create codes for it in the same operation. Default: a new one."
   id: ID
   "Display name, at most 1024 bytes."
   name: String!
@@ -3781,7 +3792,7 @@ type PromotionCreatePayload {
   userErrors: [UserError!]!
 }
 
-"Changes of a promotion. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null."
+"Changes of a promotion."
 input PromotionUpdateInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
@@ -3805,7 +3816,7 @@ input PromotionUpdateInput {
   maxDiscountValue: [MoneyInput!]
   "Maximum applications in one cart. 0 means unlimited."
   maxApplicationsPerCart: Int
-  "What it gives, which replaces all that it gave. ` + "`" + `targetCatalogIds` + "`" + ` and ` + "`" + `itemConditions` + "`" + ` keep their values. Not null."
+  "What it gives, which replaces all that it gave, ` + "`" + `skus` + "`" + ` too. ` + "`" + `targetCatalogIds` + "`" + ` and ` + "`" + `itemConditions` + "`" + ` keep their values. Not null."
   details: PromotionDetailsInput
   """
   What it gives in the form of the REST API, in place of ` + "`" + `details` + "`" + `: an object with those of the members ` + "`" + `promotion_type` + "`" + `,
@@ -4142,9 +4153,9 @@ type CartPreview {
   lines: [CartLine!]!
   "Sum of the lines, before discounts."
   subtotal: Money!
-  "The discounts, by id of the promotion."
+  "The discounts, by ` + "`" + `uuid` + "`" + ` of the promotion."
   discounts: [CartDiscount!]!
-  "Subtotal without the discounts."
+  "Subtotal minus the discounts."
   total: Money!
   "Whether the prices include tax. Null if only some do, or if no line has a price."
   includesTax: Boolean
@@ -4171,7 +4182,7 @@ type CartLine {
   unitPrice: Money
   "Price of all units. Null if there is a ` + "`" + `problem` + "`" + `."
   price: Money
-  "Price of all units without this line's part of the discounts. Null if there is a ` + "`" + `problem` + "`" + `."
+  "` + "`" + `price` + "`" + ` minus this line's part of the discounts. Null if there is a ` + "`" + `problem` + "`" + `."
   total: Money
   "Why the line has no price and counts for nothing. Null if it has one."
   problem: CartLineProblem
@@ -4247,6 +4258,8 @@ type CartNextPromotion {
 
 "What shoppers see of a promotion, in their currency. It names no codes."
 type ActivePromotion {
+  "The promotion's own id, to match it with those of other products and carts."
+  uuid: ID!
   "Display name: ` + "`" + `Three for two` + "`" + `."
   name: String!
   "Display text. Null if not set."
@@ -4263,6 +4276,8 @@ type ActivePromotion {
   x: Int
   "Units of a group that are paid. Null for types other than X_FOR_Y."
   y: Int
+  "SKUs of the items that it holds for. Null means all, and for promotions of the whole cart and of bundles."
+  skus: [String!]
   "SKUs of the free items of BUNDLE_GIFT. Empty for other types."
   gifts: [String!]!
   "The parts of a bundle. Empty for types without bundles."
@@ -4466,7 +4481,7 @@ type CatalogPayload {
   userErrors: [UserError!]!
 }
 
-"Changes of a catalog. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null."
+"Changes of a catalog."
 input CatalogUpdateInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
@@ -4585,7 +4600,7 @@ type CatalogRulePayload {
   userErrors: [UserError!]!
 }
 
-"Changes of a catalog rule. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null."
+"Changes of a catalog rule."
 input CatalogRuleUpdateInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
@@ -4676,11 +4691,142 @@ type AuthoredHierarchyEdge {
 # Nodes
 
 """
+A node of a hierarchy as authored. Nodes are written by ` + "`" + `catalogNodesUpsert` + "`" + `. Each member can be sent back in
+` + "`" + `CatalogNodeItemInput` + "`" + `, where ` + "`" + `uuid` + "`" + ` is ` + "`" + `id` + "`" + `, and ` + "`" + `…Uuid` + "`" + ` is ` + "`" + `…Id` + "`" + `. The ` + "`" + `uuid` + "`" + ` of ` + "`" + `hierarchy` + "`" + ` is the ` + "`" + `hierarchyId` + "`" + ` of an item,
+that of ` + "`" + `parent` + "`" + ` the ` + "`" + `parentId` + "`" + `. ` + "`" + `catalogNodeProductsSet` + "`" + ` takes ` + "`" + `productUuids` + "`" + `.
+"""
+type AuthoredCatalogNode implements Node {
+  "Global id of the authored node. The published one has another, and either will do in an argument."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "Its hierarchy. Null if it was deleted since the node was read."
+  hierarchy: AuthoredHierarchy
+  "The node above it. Null directly below the hierarchy."
+  parent: AuthoredCatalogNode
+  "Display name."
+  name: String!
+  "URL slug. Empty if not set."
+  slug: String!
+  "Display text. Empty if not set."
+  description: String!
+  "Texts for search engines, as authored."
+  seo: AuthoredSeo!
+  "Texts in other languages, as authored, by language."
+  translations: [AuthoredTranslation!]!
+  "Where it comes among other nodes, the lowest first. Null without one: then it comes after those that have one."
+  position: Int
+  "Own id of the main image, a file. Null if it has none."
+  mainImageUuid: ID
+  "Values of declared attributes, by key."
+  attributes: [AuthoredAttributeValue!]!
+  "Own ids of the products that come first, in order, at most 20."
+  curatedProductUuids: [ID!]!
+  "Number of attached products, including drafts."
+  productCount: Int!
+  "Own ids of the attached products, including drafts, newest attachment first."
+  productUuids(
+    "Page size, 1 to 100."
+    first: Int! = 25
+    "Rows to skip, 0 to 10000."
+    offset: Int! = 0
+  ): [ID!]!
+  "Time of creation."
+  createdAt: DateTime!
+  "Time of the last change of its texts, image, attributes, position or curation."
+  updatedAt: DateTime!
+}
+
+"Which authored nodes to return. All members must match."
+input AuthoredCatalogNodeFilter {
+  "Only nodes of this hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
+  hierarchyId: ID
+  "Only nodes directly below this node or hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
+  parentId: ID
+  "By slug, in the same case."
+  slug: TextFilter
+  """
+  Search words. The name must contain each of them, in whole or in part. Case and accents do not
+  count. At most 200 characters and 20 words.
+  """
+  search: String
+  "Bounds on the time of the last change."
+  updatedAt: DateTimeBounds
+}
+
+"A page of authored nodes."
+type AuthoredCatalogNodeConnection {
+  "Rows, each with its cursor."
+  edges: [AuthoredCatalogNodeEdge!]!
+  "Rows without cursors."
+  nodes: [AuthoredCatalogNode!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"An authored node in a list."
+type AuthoredCatalogNodeEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The node."
+  node: AuthoredCatalogNode!
+}
+
+"Products of a node to attach, to detach or to show first."
+input CatalogNodeProductsInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Global ids or ` + "`" + `uuid` + "`" + `s. The description of the mutation says how many."
+  productIds: [ID!]!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of a mutation that changes the products of a node."
+type CatalogNodePayload {
+  "The changed node. Null if there are errors."
+  catalogNode: AuthoredCatalogNode
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"The products of a node."
+input CatalogNodeProductsSetInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  """
+  At most 1000 products, each once, the newest attachment first, as ` + "`" + `productUuids` + "`" + `. Global ids or ` + "`" + `uuid` + "`" + `s. The node may
+  have at most 10000 products before.
+  """
+  productIds: [ID!]!
+  "True writes nothing, and returns what would be attached and detached."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `catalogNodeProductsSet` + "`" + `."
+type CatalogNodeProductsSetPayload {
+  "The changed node; with ` + "`" + `dryRun` + "`" + ` as it is. Null if there are errors."
+  catalogNode: AuthoredCatalogNode
+  "Own ids of the products that the node did not have."
+  attachedUuids: [ID!]!
+  "Own ids of the products that it has no longer."
+  detachedUuids: [ID!]!
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+# Products and synonyms
+
+"""
 A product as authored. Products are written by ` + "`" + `productsUpsert` + "`" + `. Each member can be sent back in
-` + "`" + `ProductItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `.
+` + "`" + `ProductItemInput` + "`" + `, where ` + "`" + `uuid` + "`" + ` is ` + "`" + `id` + "`" + `, and ` + "`" + `…Uuid` + "`" + ` is ` + "`" + `…Id` + "`" + `.
 """
 type AuthoredProduct implements Node {
-  "Global id of the authored product. The published one has another."
+  "Global id of the authored product. The published one has another, and either will do in an argument."
   id: ID!
   "The service's own id."
   uuid: ID!
@@ -4734,9 +4880,9 @@ type AuthoredProduct implements Node {
   attributes: [AuthoredAttributeValue!]!
   "Inputs that shoppers fill in: the merchant's object. Null if not set."
   customInputs: JSON
-  "Open data: the merchant's object. Null if not set."
+  "Open data, which conditions of promotions read: the merchant's object. Null if not set."
   extensions: JSON
-  "Data for shoppers: the merchant's object. Null if not set."
+  "Open data to display: the merchant's object. Null if not set."
   shopperAttributes: JSON
   "Time of creation."
   createdAt: DateTime!
@@ -4836,6 +4982,8 @@ input AuthoredProductIdentifierInput @oneOf {
 
 "Which authored products to return. All members must match."
 input AuthoredProductFilter {
+  "Global ids or ` + "`" + `uuid` + "`" + `s, at most 1000: for example ` + "`" + `productUuids` + "`" + ` of a node."
+  ids: [ID!]
   "By SKU, in the same case."
   sku: TextFilter
   "Only variants of this product. Global id or ` + "`" + `uuid` + "`" + `."
@@ -5763,13 +5911,17 @@ input RedirectItemInput {
   remove: Boolean! = false
 }
 
+# -----------------------------------------------------------------------------
+# Releases and jobs
+# -----------------------------------------------------------------------------
+
 "A resource that was written since the served release of a catalog was made."
 type CatalogPendingChange {
   "What it is."
   kind: CatalogResource!
   "Own id of the resource, or the SKU of a price."
   uuid: ID!
-  "What the next publication does to the product. Null for other kinds."
+  "What the next publication does to the product. Null for other kinds: a dry run of ` + "`" + `catalogPublish` + "`" + ` has what they change."
   effect: CatalogPendingEffect
   "The product as authored. Null for other kinds, and if it was deleted."
   product: AuthoredProduct
@@ -5837,139 +5989,6 @@ type CatalogPendingChangeEdge {
   "The pending change."
   node: CatalogPendingChange!
 }
-
-"""
-A node of a hierarchy as authored. Nodes are written by ` + "`" + `catalogNodesUpsert` + "`" + `. Each member can be sent back in
-` + "`" + `CatalogNodeItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `. The ` + "`" + `uuid` + "`" + ` of ` + "`" + `hierarchy` + "`" + ` is the ` + "`" + `hierarchyId` + "`" + ` of an item,
-that of ` + "`" + `parent` + "`" + ` the ` + "`" + `parentId` + "`" + `. ` + "`" + `catalogNodeProductsSet` + "`" + ` takes ` + "`" + `productUuids` + "`" + `.
-"""
-type AuthoredCatalogNode implements Node {
-  "Global id of the authored node. The published one has another."
-  id: ID!
-  "The service's own id."
-  uuid: ID!
-  "Its hierarchy. Null if it was deleted since the node was read."
-  hierarchy: AuthoredHierarchy
-  "The node above it. Null directly below the hierarchy."
-  parent: AuthoredCatalogNode
-  "Display name."
-  name: String!
-  "URL slug. Empty if not set."
-  slug: String!
-  "Display text. Empty if not set."
-  description: String!
-  "Texts for search engines, as authored."
-  seo: AuthoredSeo!
-  "Texts in other languages, as authored, by language."
-  translations: [AuthoredTranslation!]!
-  "Where it comes among other nodes, the lowest first. Null without one: then it comes after those that have one."
-  position: Int
-  "Own id of the main image, a file. Null if it has none."
-  mainImageUuid: ID
-  "Values of declared attributes, by key."
-  attributes: [AuthoredAttributeValue!]!
-  "Own ids of the products that come first, in order, at most 20."
-  curatedProductUuids: [ID!]!
-  "Number of attached products, including drafts."
-  productCount: Int!
-  "Own ids of the attached products, including drafts, newest attachment first."
-  productUuids(
-    "Page size, 1 to 100."
-    first: Int! = 25
-    "Rows to skip, 0 to 10000."
-    offset: Int! = 0
-  ): [ID!]!
-  "Time of creation."
-  createdAt: DateTime!
-  "Time of the last change of its texts, image, attributes, position or curation."
-  updatedAt: DateTime!
-}
-
-"Which authored nodes to return. All members must match."
-input AuthoredCatalogNodeFilter {
-  "Only nodes of this hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
-  hierarchyId: ID
-  "Only nodes directly below this node or hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
-  parentId: ID
-  "By slug, in the same case."
-  slug: TextFilter
-  """
-  Search words. The name must contain each of them, in whole or in part. Case and accents do not
-  count. At most 200 characters and 20 words.
-  """
-  search: String
-  "Bounds on the time of the last change."
-  updatedAt: DateTimeBounds
-}
-
-"A page of authored nodes."
-type AuthoredCatalogNodeConnection {
-  "Rows, each with its cursor."
-  edges: [AuthoredCatalogNodeEdge!]!
-  "Rows without cursors."
-  nodes: [AuthoredCatalogNode!]!
-  "Position of this page in the list."
-  pageInfo: PageInfo!
-  "Rows in the whole list, after filters."
-  totalCount: Int!
-}
-
-"An authored node in a list."
-type AuthoredCatalogNodeEdge {
-  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
-  cursor: String!
-  "The node."
-  node: AuthoredCatalogNode!
-}
-
-"Products of a node to attach, to detach or to show first."
-input CatalogNodeProductsInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  "Global ids or ` + "`" + `uuid` + "`" + `s. The description of the mutation says how many."
-  productIds: [ID!]!
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of a mutation that changes the products of a node."
-type CatalogNodePayload {
-  "The changed node. Null if there are errors."
-  catalogNode: AuthoredCatalogNode
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"The products of a node."
-input CatalogNodeProductsSetInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  """
-  At most 1000 products, each once, the newest attachment first, as ` + "`" + `productUuids` + "`" + `. Global ids or ` + "`" + `uuid` + "`" + `s. The node may
-  have at most 10000 products before.
-  """
-  productIds: [ID!]!
-  "True writes nothing, and returns what would be attached and detached."
-  dryRun: Boolean! = false
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `catalogNodeProductsSet` + "`" + `."
-type CatalogNodeProductsSetPayload {
-  "The changed node; with ` + "`" + `dryRun` + "`" + ` as it is. Null if there are errors."
-  catalogNode: AuthoredCatalogNode
-  "Own ids of the products that the node did not have."
-  attachedUuids: [ID!]!
-  "Own ids of the products that it has no longer."
-  detachedUuids: [ID!]!
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
-# -----------------------------------------------------------------------------
-# Releases and jobs
-# -----------------------------------------------------------------------------
 
 "An immutable, published state of a catalog."
 type CatalogRelease implements Node {
@@ -6061,6 +6080,132 @@ type CatalogDiffChange {
   members: [MemberChange!]!
   "How many members differ."
   memberCount: Int!
+}
+
+"What to change on a release."
+input CatalogReleaseUpdateInput {
+  "The release's global id or number (` + "`" + `uuid` + "`" + `)."
+  releaseId: ID!
+  "Short name in one line, at most 100 bytes. Empty means none."
+  label: String
+  "Note, at most 2000 bytes. Empty means none."
+  note: String
+  "Whether to store the release until this is false. A catalog has at most 20 such releases. Null means false."
+  retained: Boolean
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of a mutation that serves or changes a release."
+type CatalogReleasePayload {
+  "The release. Null if there are errors."
+  release: CatalogRelease
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Which catalog to publish."
+input CatalogPublishInput {
+  "The catalog's global id or ` + "`" + `uuid` + "`" + `."
+  catalogId: ID!
+  "Whether to serve the release when it is complete. False makes a preview, which ` + "`" + `catalogReleaseServe` + "`" + ` can serve."
+  serve: Boolean! = true
+  "When to publish, at most 366 days ahead. Null is at once."
+  at: DateTime
+  "Label of the release, in one line, at most 100 bytes. Null for none. A release that is served already keeps its own."
+  label: String
+  "Note on the release, at most 2000 bytes. Null for none."
+  note: String
+  "Whether the job only says in ` + "`" + `diff` + "`" + ` what a publication would change. Takes no ` + "`" + `at` + "`" + `, ` + "`" + `label` + "`" + ` or ` + "`" + `note` + "`" + `."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Which release to serve."
+input CatalogReleaseServeInput {
+  "The release's global id or number (` + "`" + `uuid` + "`" + `)."
+  releaseId: ID!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Background work that a request started."
+type Job implements Node {
+  "Global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "What it does."
+  kind: JobKind!
+  "Current state."
+  state: JobState!
+  "Work completed so far, in products or codes."
+  done: Int!
+  "Work in total, in products or codes. 0 until it is known."
+  total: Int!
+  "What failed. Null unless it failed."
+  error: String
+  "Who started it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
+  actor: String!
+  "Time of the request."
+  createdAt: DateTime!
+  "When it starts, for a scheduled publication. Null for a job that starts at once."
+  runAt: DateTime
+  "Time at which a worker first took it. Null while it is queued or scheduled."
+  startedAt: DateTime
+  "Time at which it ended. Null until then."
+  finishedAt: DateTime
+  "The release that it made. Null until then, for other kinds of jobs, and once the release is deleted."
+  release: CatalogRelease
+  "Own id of the catalog that it publishes. Null for other kinds of jobs."
+  catalogUuid: ID
+  "Label for the release that it makes. Null for none."
+  label: String
+  "What a publication would change, found by a dry run. Null until then, and for other jobs: ` + "`" + `catalogReleaseDiff` + "`" + ` compares the ` + "`" + `release` + "`" + ` of a publication with the one before."
+  diff: CatalogDiff
+}
+
+"What a job does."
+enum JobKind {
+  "Publishes a catalog. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count products."
+  CATALOG_PUBLISH
+  "Finds what a publication of a catalog would change. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count products."
+  CATALOG_PUBLISH_DRY_RUN
+  "Generates codes of a promotion. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count codes."
+  PROMOTION_CODES_GENERATE
+}
+
+"State of a job."
+enum JobState {
+  "Waiting for its time, ` + "`" + `runAt` + "`" + `."
+  SCHEDULED
+  "Waiting for a worker."
+  QUEUED
+  "In progress. If its worker stops, another one starts it again."
+  RUNNING
+  "Completed."
+  SUCCEEDED
+  "Failed. ` + "`" + `error` + "`" + ` says why."
+  FAILED
+  "Canceled."
+  CANCELED
+}
+
+"Result of a mutation that starts or cancels a job."
+type JobPayload {
+  "The job. A running one that was canceled may take a moment to end. Null if there are errors."
+  job: Job
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Which job to cancel."
+input JobCancelInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Idempotency key."
+  idempotencyKey: String
 }
 
 # The audit log
@@ -6217,132 +6362,6 @@ enum AuditAction {
   CANCELED
 }
 
-"What to change on a release."
-input CatalogReleaseUpdateInput {
-  "The release's global id or number (` + "`" + `uuid` + "`" + `)."
-  releaseId: ID!
-  "Short name in one line, at most 100 bytes. Empty means none."
-  label: String
-  "Note, at most 2000 bytes. Empty means none."
-  note: String
-  "Whether to store the release until this is false. A catalog has at most 20 such releases. Null means false."
-  retained: Boolean
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of a mutation that serves or changes a release."
-type CatalogReleasePayload {
-  "The release. Null if there are errors."
-  release: CatalogRelease
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Which catalog to publish."
-input CatalogPublishInput {
-  "The catalog's global id or ` + "`" + `uuid` + "`" + `."
-  catalogId: ID!
-  "Whether to serve the release when it is complete. False makes a preview, which ` + "`" + `catalogReleaseServe` + "`" + ` can serve."
-  serve: Boolean! = true
-  "When to publish, at most 366 days ahead. Null is at once."
-  at: DateTime
-  "Label of the release, in one line, at most 100 bytes. Null for none. A release that is served already keeps its own."
-  label: String
-  "Note on the release, at most 2000 bytes. Null for none."
-  note: String
-  "Whether the job only says in ` + "`" + `diff` + "`" + ` what a publication would change. Takes no ` + "`" + `at` + "`" + `, ` + "`" + `label` + "`" + ` or ` + "`" + `note` + "`" + `."
-  dryRun: Boolean! = false
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Which release to serve."
-input CatalogReleaseServeInput {
-  "The release's global id or number (` + "`" + `uuid` + "`" + `)."
-  releaseId: ID!
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Background work that a request started."
-type Job implements Node {
-  "Global id."
-  id: ID!
-  "The service's own id."
-  uuid: ID!
-  "What it does."
-  kind: JobKind!
-  "Current state."
-  state: JobState!
-  "Work completed so far, in products or codes."
-  done: Int!
-  "Work in total, in products or codes. 0 until it is known."
-  total: Int!
-  "What failed. Null unless it failed."
-  error: String
-  "Who started it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
-  actor: String!
-  "Time of the request."
-  createdAt: DateTime!
-  "When it starts, for a scheduled publication. Null for a job that starts at once."
-  runAt: DateTime
-  "Time at which a worker first took it. Null while it is queued or scheduled."
-  startedAt: DateTime
-  "Time at which it ended. Null until then."
-  finishedAt: DateTime
-  "The release that it made. Null until then, for other kinds of jobs, and once the release is deleted."
-  release: CatalogRelease
-  "Own id of the catalog that it publishes. Null for other kinds of jobs."
-  catalogUuid: ID
-  "Label for the release that it makes. Null for none."
-  label: String
-  "What a publication would change, found by a dry run. Null until then, and for other kinds of jobs."
-  diff: CatalogDiff
-}
-
-"What a job does."
-enum JobKind {
-  "Publishes a catalog. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count products."
-  CATALOG_PUBLISH
-  "Finds what a publication of a catalog would change. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count products."
-  CATALOG_PUBLISH_DRY_RUN
-  "Generates codes of a promotion. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count codes."
-  PROMOTION_CODES_GENERATE
-}
-
-"State of a job."
-enum JobState {
-  "Waiting for its time, ` + "`" + `runAt` + "`" + `."
-  SCHEDULED
-  "Waiting for a worker."
-  QUEUED
-  "In progress. If its worker stops, another one starts it again."
-  RUNNING
-  "Completed."
-  SUCCEEDED
-  "Failed. ` + "`" + `error` + "`" + ` says why."
-  FAILED
-  "Canceled."
-  CANCELED
-}
-
-"Result of a mutation that starts or cancels a job."
-type JobPayload {
-  "The job. A running one that was canceled may take a moment to end. Null if there are errors."
-  job: Job
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Which job to cancel."
-input JobCancelInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  "Idempotency key."
-  idempotencyKey: String
-}
-
 # -----------------------------------------------------------------------------
 # Settings, payment gateways and tokens
 # -----------------------------------------------------------------------------
@@ -6364,7 +6383,7 @@ type Settings {
   codesIgnoreCase: Boolean!
 }
 
-"Changes of the settings. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null."
+"Changes of the settings."
 input SettingsUpdateInput {
   "Default page size, 1 to 100. Not null."
   pageLength: Int
@@ -6493,6 +6512,8 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
 func (ec *executionContext) childFields_ActivePromotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_ActivePromotion_uuid(ctx, field)
 	case "name":
 		return ec.fieldContext_ActivePromotion_name(ctx, field)
 	case "description":
@@ -6509,6 +6530,8 @@ func (ec *executionContext) childFields_ActivePromotion(ctx context.Context, fie
 		return ec.fieldContext_ActivePromotion_x(ctx, field)
 	case "y":
 		return ec.fieldContext_ActivePromotion_y(ctx, field)
+	case "skus":
+		return ec.fieldContext_ActivePromotion_skus(ctx, field)
 	case "gifts":
 		return ec.fieldContext_ActivePromotion_gifts(ctx, field)
 	case "requirements":
@@ -8323,6 +8346,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_seo(ctx, field)
 	case "related":
 		return ec.fieldContext_Product_related(ctx, field)
+	case "relatedKinds":
+		return ec.fieldContext_Product_relatedKinds(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Product", field.Name)
 }
@@ -8909,8 +8934,8 @@ func (ec *executionContext) childFields_SitemapEntry(ctx context.Context, field 
 		return ec.fieldContext_SitemapEntry_kind(ctx, field)
 	case "uuid":
 		return ec.fieldContext_SitemapEntry_uuid(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_SitemapEntry_updatedAt(ctx, field)
+	case "publishedAt":
+		return ec.fieldContext_SitemapEntry_publishedAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SitemapEntry", field.Name)
 }
@@ -12675,6 +12700,29 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 
 // region    **************************** field.gotpl *****************************
 
+func (ec *executionContext) _ActivePromotion_uuid(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _ActivePromotion_name(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -12866,6 +12914,29 @@ func (ec *executionContext) _ActivePromotion_y(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_ActivePromotion_y(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ActivePromotion_skus(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_skus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SKUs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_skus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _ActivePromotion_gifts(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
@@ -30382,6 +30453,29 @@ func (ec *executionContext) fieldContext_Product_related(ctx context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_relatedKinds(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_relatedKinds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RelatedKinds(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_relatedKinds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _ProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *model.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -38510,16 +38604,16 @@ func (ec *executionContext) fieldContext_SitemapEntry_uuid(_ context.Context, fi
 	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _SitemapEntry_updatedAt(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _SitemapEntry_publishedAt(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SitemapEntry_updatedAt(ctx, field)
+			return ec.fieldContext_SitemapEntry_publishedAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
+			return obj.PublishedAt, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
@@ -38529,7 +38623,7 @@ func (ec *executionContext) _SitemapEntry_updatedAt(ctx context.Context, field g
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SitemapEntry_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_SitemapEntry_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -42106,13 +42200,20 @@ func (ec *executionContext) unmarshalInputAuthoredProductFilter(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"sku", "parentId", "status", "search", "updatedAt"}
+	fieldsInOrder := [...]string{"ids", "sku", "parentId", "status", "search", "updatedAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
 		case "sku":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sku"))
 			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
@@ -48058,6 +48159,11 @@ func (ec *executionContext) _ActivePromotion(ctx context.Context, sel ast.Select
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("ActivePromotion")
+		case "uuid":
+			out.Values[i] = ec._ActivePromotion_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "name":
 			out.Values[i] = ec._ActivePromotion_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -48095,6 +48201,11 @@ func (ec *executionContext) _ActivePromotion(ctx context.Context, sel ast.Select
 			}
 		case "y":
 			out.Values[i] = ec._ActivePromotion_y(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "skus":
+			out.Values[i] = ec._ActivePromotion_skus(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -58031,6 +58142,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "relatedKinds":
+			out.Values[i] = ec._Product_relatedKinds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -62740,8 +62856,8 @@ func (ec *executionContext) _SitemapEntry(ctx context.Context, sel ast.Selection
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "updatedAt":
-			out.Values[i] = ec._SitemapEntry_updatedAt(ctx, field, obj)
+		case "publishedAt":
+			out.Values[i] = ec._SitemapEntry_publishedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -182,7 +182,7 @@ type CatalogRulePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Changes of a catalog rule. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null.
+// Changes of a catalog rule.
 type CatalogRuleUpdateInput struct {
 	// Global id or `uuid`.
 	ID string `json:"id"`
@@ -206,7 +206,7 @@ type CatalogRuleUpdateInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Changes of a catalog. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null.
+// Changes of a catalog.
 type CatalogUpdateInput struct {
 	// Global id or `uuid`.
 	ID string `json:"id"`

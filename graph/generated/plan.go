@@ -87,19 +87,21 @@ var planActivePromotion = &plan.Object{
 	Name:      "ActivePromotion",
 	Satisfies: []string{"ActivePromotion"},
 	Fields: map[string]*plan.FieldInfo{
-		"name":                   {Number: 1, NonNull: true},
-		"description":            {Number: 2},
-		"promotionType":          {Number: 3, NonNull: true},
-		"end":                    {Number: 4, NonNull: true},
-		"amount":                 {Number: 5},
-		"percent":                {Number: 6},
-		"x":                      {Number: 7},
-		"y":                      {Number: 8},
-		"gifts":                  {Number: 9, NonNull: true},
-		"requirements":           {Number: 10, NonNull: true},
-		"minCartValue":           {Number: 11},
-		"maxDiscountValue":       {Number: 12},
-		"maxApplicationsPerCart": {Number: 13},
+		"uuid":                   {Number: 1, NonNull: true},
+		"name":                   {Number: 2, NonNull: true},
+		"description":            {Number: 3},
+		"promotionType":          {Number: 4, NonNull: true},
+		"end":                    {Number: 5, NonNull: true},
+		"amount":                 {Number: 6},
+		"percent":                {Number: 7},
+		"x":                      {Number: 8},
+		"y":                      {Number: 9},
+		"skus":                   {Number: 10},
+		"gifts":                  {Number: 11, NonNull: true},
+		"requirements":           {Number: 12, NonNull: true},
+		"minCartValue":           {Number: 13},
+		"maxDiscountValue":       {Number: 14},
+		"maxApplicationsPerCart": {Number: 15},
 	},
 }
 
@@ -118,31 +120,35 @@ func (x *planRun) writeActivePromotion(ctx context.Context, fields *plan.Fields,
 
 func (x *planRun) fieldActivePromotion(ctx context.Context, f *plan.Field, obj *cart.PublicPromotion) bool {
 	switch f.Number {
-	case 1: // name
+	case 1: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 2: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 2: // description
+	case 3: // description
 		return x.writeOString2ᚖstring(ctx, f, obj.Description)
-	case 3: // promotionType
+	case 4: // promotionType
 		return x.writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, f, obj.Type)
-	case 4: // end
+	case 5: // end
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.End)
-	case 5: // amount
+	case 6: // amount
 		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Amount)
-	case 6: // percent
+	case 7: // percent
 		return x.writeOString2ᚖstring(ctx, f, obj.Percent)
-	case 7: // x
+	case 8: // x
 		return x.writeOInt2ᚖint(ctx, f, obj.X)
-	case 8: // y
+	case 9: // y
 		return x.writeOInt2ᚖint(ctx, f, obj.Y)
-	case 9: // gifts
+	case 10: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.SKUs)
+	case 11: // gifts
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Gifts)
-	case 10: // requirements
+	case 12: // requirements
 		return x.writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
-	case 11: // minCartValue
+	case 13: // minCartValue
 		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.MinCartValue)
-	case 12: // maxDiscountValue
+	case 14: // maxDiscountValue
 		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.MaxDiscountValue)
-	case 13: // maxApplicationsPerCart
+	case 15: // maxApplicationsPerCart
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxApplicationsPerCart)
 	}
 	return x.String("ActivePromotion")
@@ -4539,6 +4545,7 @@ var planProduct = &plan.Object{
 		"promotions":                  {Number: 53, Dynamic: true, Resolver: true},
 		"seo":                         {Number: 54, NonNull: true, Resolver: true},
 		"related":                     {Number: 55, NonNull: true, Resolver: true},
+		"relatedKinds":                {Number: 56, NonNull: true},
 	},
 }
 
@@ -4787,6 +4794,8 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
+	case 56: // relatedKinds
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.RelatedKinds())
 	}
 	return x.String("Product")
 }
@@ -7024,10 +7033,10 @@ var planSitemapEntry = &plan.Object{
 	Name:      "SitemapEntry",
 	Satisfies: []string{"SitemapEntry"},
 	Fields: map[string]*plan.FieldInfo{
-		"path":      {Number: 1, NonNull: true},
-		"kind":      {Number: 2, NonNull: true},
-		"uuid":      {Number: 3, NonNull: true},
-		"updatedAt": {Number: 4, NonNull: true},
+		"path":        {Number: 1, NonNull: true},
+		"kind":        {Number: 2, NonNull: true},
+		"uuid":        {Number: 3, NonNull: true},
+		"publishedAt": {Number: 4, NonNull: true},
 	},
 }
 
@@ -7052,8 +7061,8 @@ func (x *planRun) fieldSitemapEntry(ctx context.Context, f *plan.Field, obj *rel
 		return x.writeNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx, f, obj.Kind)
 	case 3: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
-	case 4: // updatedAt
-		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
+	case 4: // publishedAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
 	}
 	return x.String("SitemapEntry")
 }

@@ -73,7 +73,7 @@ func (e *AuditEvent) Resources() []string { return append([]string{}, e.IDs...) 
 func (e *AuditEvent) MemberRows() []*store.MemberExcerpt {
 	rows := make([]*store.MemberExcerpt, len(e.Members))
 	for i, m := range e.Members {
-		rows[i] = &store.MemberExcerpt{Path: ChangedPath(string(e.Kind), m.Path), Before: m.Before, After: m.After}
+		rows[i] = ShownChange(string(e.Kind), &m)
 	}
 	return rows
 }

@@ -9,6 +9,7 @@ import (
 
 // AuthoredProductFilter selects authored products. All members that are set must match.
 type AuthoredProductFilter struct {
+	Ids       []string               `json:"ids,omitzero"`
 	Sku       *TextFilter            `json:"sku,omitzero"`
 	ParentID  *string                `json:"parentId,omitzero"`
 	Status    *catalog.ProductStatus `json:"status,omitzero"`
@@ -21,7 +22,10 @@ func (f *AuthoredProductFilter) Filter() (filter catalog.ProductFilter, err erro
 	if f == nil {
 		return filter, nil
 	}
-	filter = catalog.ProductFilter{Status: f.Status, UpdatedAt: f.UpdatedAt.ranges(store.SortUpdatedAt)}
+	if err := checkNumber("ids", len(f.Ids)); err != nil {
+		return filter, err
+	}
+	filter = catalog.ProductFilter{IDs: store.LocalIDs(f.Ids), Status: f.Status, UpdatedAt: f.UpdatedAt.ranges(store.SortUpdatedAt)}
 	if f.ParentID != nil {
 		filter.ParentID = new(store.LocalID(*f.ParentID))
 	}
@@ -80,8 +84,13 @@ func (f *AuthoredRedirectFilter) Filter() (filter catalog.RedirectFilter, err er
 // bounded is Values, INVALID for more than store.MaxFilterValues.
 func (f *TextFilter) bounded(member string) (values []string, err error) {
 	values = f.Values()
-	if n := len(values); n > store.MaxFilterValues {
-		err = &store.Error{Code: store.Invalid, Path: []string{"filter", member}, Detail: fmt.Sprintf("must have at most %d values, got %d", store.MaxFilterValues, n)}
+	return values, checkNumber(member, len(values))
+}
+
+// checkNumber returns INVALID for more than store.MaxFilterValues values of a member.
+func checkNumber(member string, n int) error {
+	if n > store.MaxFilterValues {
+		return &store.Error{Code: store.Invalid, Path: []string{"filter", member}, Detail: fmt.Sprintf("must have at most %d values, got %d", store.MaxFilterValues, n)}
 	}
-	return values, err
+	return nil
 }

@@ -106,10 +106,10 @@ func ArgumentPath(path []string) []string {
 	return spelled
 }
 
-// ChangedPath returns the path of a member that a write or a release changed of a resource of a kind, as a UserError of the
-// mutation that writes it has it after input, with keys in the place of positions.
-func ChangedPath(kind string, path []string) []string {
-	return ArgumentPath(exchange.InputPath(kind, path))
+// ShownChange returns a member that a write or a release changed of a resource of a kind, as the input of the mutation that
+// writes it has it: with the path that a UserError has after input, but keys in the place of positions.
+func ShownChange(kind string, m *store.MemberExcerpt) *store.MemberExcerpt {
+	return &store.MemberExcerpt{Path: ArgumentPath(exchange.InputPath(kind, m.Path)), Before: exchange.ShownValue(m.Before), After: exchange.ShownValue(m.After)}
 }
 
 // camel converts snake_case to camelCase.

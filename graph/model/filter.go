@@ -215,11 +215,7 @@ func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 		return filter, nil
 	}
 	if f.Ids != nil {
-		ids := make([]string, len(f.Ids))
-		for i, id := range f.Ids {
-			ids[i] = store.LocalID(id)
-		}
-		if err := addTerm(&filter, "id", "in", ids); err != nil {
+		if err := addTerm(&filter, "id", "in", store.LocalIDs(f.Ids)); err != nil {
 			return filter, err
 		}
 	}
@@ -328,11 +324,7 @@ func (f *ProductFilter) addListed(filter *release.ProductFilter) error {
 	if f.CatalogNode == nil || f.CatalogNode.In == nil {
 		return nil
 	}
-	ids := make([]string, len(f.CatalogNode.In))
-	for i, id := range f.CatalogNode.In {
-		ids[i] = store.LocalID(id)
-	}
-	term, err := release.NewWithinTerm(ids)
+	term, err := release.NewWithinTerm(store.LocalIDs(f.CatalogNode.In))
 	filter.Terms = append(filter.Terms, term)
 	return err
 }

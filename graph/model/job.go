@@ -35,12 +35,12 @@ func (j *Job) Diff() (*compare.DifferenceSummary, error) {
 	return ReleaseDiff(found), err
 }
 
-// ReleaseDiff returns differences with the paths of members as the schema spells them; nil for nil.
+// ReleaseDiff returns differences with members as the inputs of mutations have them; nil for nil.
 func ReleaseDiff(found *compare.DifferenceSummary) *compare.DifferenceSummary {
 	if found != nil {
 		for _, change := range found.Changes {
-			for _, m := range change.Members {
-				m.Path = ChangedPath(string(change.Kind), m.Path)
+			for i, m := range change.Members {
+				change.Members[i] = ShownChange(string(change.Kind), m)
 			}
 		}
 	}

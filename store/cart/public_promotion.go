@@ -13,6 +13,7 @@ import (
 // PublicPromotion is what shoppers may know of a promotion, in the currency of their view. It names no
 // codes.
 type PublicPromotion struct {
+	ID                     string
 	Name                   string
 	Description            *string // nil for none
 	Type                   rule.PromotionType
@@ -20,6 +21,7 @@ type PublicPromotion struct {
 	Amount                 *store.Money       // off the cart, a unit or a bundle, or of a group; nil for none
 	Percent                *string            // digits; nil for none
 	X, Y                   *int               // of groups; nil for other types
+	SKUs                   []string           // of the items; nil for all, for the whole cart and for bundles
 	Gifts                  []string           // SKUs
 	Requirements           []rule.Requirement // parts of a bundle
 	MinCartValue           *store.Money       // nil for none
@@ -30,7 +32,7 @@ type PublicPromotion struct {
 // NewPublicPromotion returns what a view's shopper may know of a promotion.
 func NewPublicPromotion(v *release.View, p *rule.Promotion) *PublicPromotion {
 	terms := p.Terms()
-	public := &PublicPromotion{Name: p.Name, Description: store.NonEmptyAt(&p.Description), Type: p.Type, End: p.End, Gifts: terms.Gifts, Requirements: terms.Requirements,
+	public := &PublicPromotion{ID: p.ID, SKUs: terms.Targets, Name: p.Name, Description: store.NonEmptyAt(&p.Description), Type: p.Type, End: p.End, Gifts: terms.Gifts, Requirements: terms.Requirements,
 		MaxApplicationsPerCart: p.MaxApplicationsPerCart}
 	money := func(minor int64, ok bool) *store.Money {
 		if !ok {

@@ -71,6 +71,7 @@ var ProductList = db.Listing[*AuthoredProduct]{
 
 // ProductFilter selects authored products. All members must match.
 type ProductFilter struct {
+	IDs       []string // nil is any
 	SKUs      []string // of one of these SKUs; nil is any
 	ParentID  *string  // variants of this product; nil is any
 	Status    *ProductStatus
@@ -80,6 +81,9 @@ type ProductFilter struct {
 
 // Conditions returns the filter for a list, without its ranges and its search.
 func (f ProductFilter) Conditions() (conditions []db.Condition) {
+	if f.IDs != nil {
+		conditions = append(conditions, db.OneOf("id", store.ValidIDs(f.IDs)))
+	}
 	if f.SKUs != nil {
 		conditions = append(conditions, db.OneOf("sku", storable(f.SKUs)))
 	}

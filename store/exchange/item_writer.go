@@ -337,7 +337,7 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 				item.ChangeCount++
 				length += len(change.Before) + len(change.After)
 				if length <= maxChangesLength && len(item.Changes) < maxItemChanges {
-					item.Changes = append(item.Changes, &store.MemberExcerpt{Path: w.kind.InputPath(change.Path), Before: shownValue(change.Before), After: shownValue(change.After)})
+					item.Changes = append(item.Changes, &store.MemberExcerpt{Path: w.kind.InputPath(change.Path), Before: ShownValue(textOf(change.Before)), After: ShownValue(textOf(change.After))})
 				}
 			}
 		}
@@ -346,19 +346,28 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 	return result, changed
 }
 
-// shownValue returns a value as an item has it: the id of a link, and the list of links.
-func shownValue(raw json.RawMessage) *string {
-	if raw == nil || string(raw) == "null" {
+// textOf returns the text of a value; nil for an absent one.
+func textOf(raw json.RawMessage) *string {
+	if raw == nil {
 		return nil
 	}
-	text := string(raw)
-	if names, members := store.ObjectMembers(raw); len(names) == 1 && names[0] == "data" {
-		text = string(members["data"])
-		if _, link := store.ObjectMembers(members["data"]); link["id"] != nil {
-			text = string(link["id"])
-		}
+	return new(string(raw))
+}
+
+// ShownValue returns the JSON text of a member of an import line as an item has it: the id of a link, the list of links, and nil
+// for null. A text that was cut stays.
+func ShownValue(text *string) *string {
+	if text == nil || *text == "null" {
+		return nil
 	}
-	return &text
+	names, members := store.ObjectMembers([]byte(*text))
+	if len(names) != 1 || names[0] != "data" {
+		return text
+	}
+	if _, link := store.ObjectMembers(members["data"]); link["id"] != nil {
+		return new(string(link["id"]))
+	}
+	return new(string(members["data"]))
 }
 
 // warn adds likely mistakes to the result: those of members that the items name, and those that the stored resources did not

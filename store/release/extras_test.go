@@ -155,6 +155,11 @@ func TestRelated(t *testing.T) {
 				ids = append(ids, other.ID())
 			}
 			require.Equal(t, c.want, strings.Join(ids, " "), "%+v", c)
+			if c.product == "anvil" {
+				require.Equal(t, []string{"accessory", "spare"}, p.RelatedKinds())
+			} else {
+				require.Equal(t, []string{}, p.RelatedKinds())
+			}
 		}
 	})
 }
@@ -205,7 +210,7 @@ func TestSitemap(t *testing.T) {
 				require.NoError(t, err)
 				require.LessOrEqual(t, len(page.Entries), most)
 				for _, entry := range page.Entries {
-					require.Equal(t, v.Release.PublishedAt, entry.UpdatedAt)
+					require.Equal(t, v.Release.PublishedAt, entry.PublishedAt)
 					got = append(got, string(entry.Kind)+" "+entry.Path)
 				}
 				if after = page.EndCursor(); after == nil {

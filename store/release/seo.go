@@ -37,6 +37,13 @@ func (p *storedProduct) Alt(fileID string) string { return cmp.Or(p.extras().Alt
 // RelatedIDs returns the products that the merchant named as related, by kind. Some may not be live.
 func (p *storedProduct) RelatedIDs() map[string][]string { return p.extras().Related }
 
+// RelatedKinds returns the kinds of RelatedIDs, in byte order.
+func (p *storedProduct) RelatedKinds() []string {
+	kinds := slices.AppendSeq([]string{}, maps.Keys(p.RelatedIDs()))
+	slices.Sort(kinds)
+	return kinds
+}
+
 // extras decodes what GraphQL shows of the product and REST does not, at each call.
 func (p *storedProduct) extras() (e catalog.ProductExtras) {
 	if p.extraText != "" {

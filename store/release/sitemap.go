@@ -23,10 +23,10 @@ const (
 
 // SitemapEntry is a page of a storefront.
 type SitemapEntry struct {
-	Kind      SitemapKind
-	ID        string
-	Path      string
-	UpdatedAt time.Time // when the catalog first showed this version
+	Kind        SitemapKind
+	ID          string
+	Path        string
+	PublishedAt time.Time // when the catalog first showed this version
 }
 
 // SitemapPage is a part of the sitemap. Next is the cursor of the next part; empty for the last one.

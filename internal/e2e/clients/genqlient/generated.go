@@ -240,7 +240,7 @@ func (v *MoneyInput) GetCurrency() string { return v.Currency }
 
 // Condition on the options of a variation.
 type OptionFilter struct {
-	// Name of the variation in the base language: `size`.
+	// Name of the variation in the base language: `Size`. Compared byte by byte: an unknown one matches nothing.
 	Name string `json:"name"`
 	// Names of options in the base language, at most 1000: one must match. Compared byte by byte.
 	In []string `json:"in"`
@@ -285,8 +285,9 @@ func (v *PriceBounds) GetLe() *string { return v.Le }
 // attributes have the operators of `TextFilter`. Example, on sale and oak or below 50 USD:
 // `{onSale: true, or: [{tags: {eq: "oak"}}, {price: {le: "5000"}}]}`.
 type ProductFilter struct {
-	// Search words, as a shopper types them: `oak cha`. Every word must be in the SKU, or in the name or
-	// description in the base language or one of the shopper's. Case and accents do not count. Words also
+	// Search words, as a shopper types them: `oak cha`. Every word must be in the SKU, or in the name,
+	// description or a `searchable` attribute in the base language or one of the shopper's, as itself or as a synonym. Names
+	// of nodes do not count: `searchSuggestions` has those. Case and accents do not count. Words also
 	// match in other forms (`chairs`), mistyped (`chiar`), and joined or split (`arm chair`). The last word,
 	// and every word of at most four, also matches the beginning of a word. If fewer than three products
 	// have all words, one word may be missing. Thai, Chinese and other scripts without spaces need none,
@@ -319,7 +320,7 @@ type ProductFilter struct {
 	// By `onSale` of products: true keeps those that are on sale now in the shopper's currency, false the others. A parent
 	// is on sale if one of its live children is.
 	OnSale *bool `json:"onSale"`
-	// By options of variations: `[{name: "size", in: ["M"]}]`. A child matches by its own options, a parent by
+	// By options of variations: `[{name: "Size", in: ["M"]}]`. A child matches by its own options, a parent by
 	// those of its live children. Each condition must hold.
 	Option []OptionFilter `json:"option"`
 	// By attributes of the merchant's own: `[{key: "brand", in: ["LG"]}, {key: "weight", le: "2.5"}]`. Each
@@ -726,7 +727,7 @@ func (v *ShopBundleQueryProductBundleConfiguration) GetChoices() []ShopBundleQue
 // ShopBundleQueryProductBundleConfigurationChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
 // The GraphQL type's documentation follows.
 //
-// The options chosen for a component of a bundle, as in `BundleChoiceInput`.
+// The options chosen for a component of a bundle. `BundleChoiceInput` takes them back, `uuid` as `id`.
 type ShopBundleQueryProductBundleConfigurationChoicesBundleChoice struct {
 	// The component's key: `drink`.
 	Component string `json:"component"`
@@ -747,7 +748,7 @@ func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoice) GetOption
 // ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
 // The GraphQL type's documentation follows.
 //
-// A chosen option of a bundle, as in `BundleOptionInput`.
+// A chosen option of a bundle.
 type ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption struct {
 	// The product's own id, as in `ComponentOption`.
 	Uuid string `json:"uuid"`
@@ -906,7 +907,7 @@ type ShopBundleQueryProductComponentsProductComponent struct {
 	Max int `json:"max"`
 	// Position among the components.
 	SortOrder int `json:"sortOrder"`
-	// The options to choose from. Live products only.
+	// The options to choose from. Those that the catalog does not have are left out.
 	Options []ShopBundleQueryProductComponentsProductComponentOptionsComponentOption `json:"options"`
 }
 
@@ -980,7 +981,7 @@ type ShopCard struct {
 	// Tags set by the merchant: `sale`.
 	Tags []string `json:"tags"`
 	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
-	// price modifiers. Null if no price book has a price in this currency.
+	// price modifiers. For a list that shows parents, use `priceRange`. Null if no price book has a price in this currency.
 	Price *ShopCardPrice `json:"price"`
 	// Price before the sale. Null if it is not on sale.
 	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
@@ -1157,7 +1158,7 @@ func (v *ShopCartQueryNodesAuthoredAttribute) GetId() string { return v.Id }
 // The GraphQL type's documentation follows.
 //
 // A node of a hierarchy as authored. Nodes are written by `catalogNodesUpsert`. Each member can be sent back in
-// `CatalogNodeItemInput`, where ids end with `Id` and not with `Uuid`. The `uuid` of `hierarchy` is the `hierarchyId` of an item,
+// `CatalogNodeItemInput`, where `uuid` is `id`, and `…Uuid` is `…Id`. The `uuid` of `hierarchy` is the `hierarchyId` of an item,
 // that of `parent` the `parentId`. `catalogNodeProductsSet` takes `productUuids`.
 type ShopCartQueryNodesAuthoredCatalogNode struct {
 	Typename *string `json:"__typename"`
@@ -1240,7 +1241,7 @@ func (v *ShopCartQueryNodesAuthoredPriceModifier) GetId() string { return v.Id }
 // The GraphQL type's documentation follows.
 //
 // A product as authored. Products are written by `productsUpsert`. Each member can be sent back in
-// `ProductItemInput`, where ids end with `Id` and not with `Uuid`.
+// `ProductItemInput`, where `uuid` is `id`, and `…Uuid` is `…Id`.
 type ShopCartQueryNodesAuthoredProduct struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -2050,7 +2051,7 @@ func (v *ShopCartQueryResponse) __premarshalJSON() (*__premarshalShopCartQueryRe
 
 // ShopCartStockQueryResponse is returned by ShopCartStockQuery on success.
 type ShopCartStockQueryResponse struct {
-	// The stock of several products, including drafts, in the order of the ids, each once. Products without a stock record are left out. Needs the scope `inventory:read`.
+	// The stock of several products, including drafts, in the order of the ids, each once. Products without a stock record are left out: match the rows by `uuid`, or by `product { id }`. Needs the scope `inventory:read`.
 	StocksById []ShopCartStockQueryStocksByIdStock `json:"stocksById"`
 }
 
@@ -2189,7 +2190,7 @@ type ShopCategoryQueryCatalogNode struct {
 	Breadcrumbs []ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb `json:"breadcrumbs"`
 	// The nodes directly below it.
 	Children ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnection `json:"children"`
-	// The live products attached to this node.
+	// The live products attached to this node, for a category page with `includeDescendants`. Of a hierarchy always those of all its nodes.
 	Products ShopCategoryQueryCatalogNodeProductsProductConnection `json:"products"`
 }
 
@@ -2506,7 +2507,7 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacet
 //
 // Values of one kind to narrow a list by.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup struct {
-	// For `keys`: `tags`, `productTypes`, `option:size`, `attribute:brand`.
+	// For `keys`: `tags`, `productTypes`, `option:Size`, `attribute:brand`.
 	Key string `json:"key"`
 	// Name of the variation in the base language, or label of the attribute in the shopper's. `Tags` and `Product types` are in English.
 	Label string `json:"label"`
@@ -2875,7 +2876,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration) G
 // ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
 // The GraphQL type's documentation follows.
 //
-// The options chosen for a component of a bundle, as in `BundleChoiceInput`.
+// The options chosen for a component of a bundle. `BundleChoiceInput` takes them back, `uuid` as `id`.
 type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice struct {
 	// The component's key: `drink`.
 	Component string `json:"component"`
@@ -2896,7 +2897,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationCho
 // ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
 // The GraphQL type's documentation follows.
 //
-// A chosen option of a bundle, as in `BundleOptionInput`.
+// A chosen option of a bundle.
 type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption struct {
 	// The product's own id, as in `ComponentOption`.
 	Uuid string `json:"uuid"`
@@ -2967,7 +2968,7 @@ type ShopChoiceQueryProductConfiguredConfiguredProductProduct struct {
 	// Display name, in `locale`.
 	Name string `json:"name"`
 	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
-	// price modifiers. Null if no price book has a price in this currency.
+	// price modifiers. For a list that shows parents, use `priceRange`. Null if no price book has a price in this currency.
 	Price *ShopChoiceQueryProductConfiguredConfiguredProductProductPrice `json:"price"`
 	// Default choice of a bundle: of each component the first options, as many as it requires.
 	BundleConfiguration ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration `json:"bundleConfiguration"`
@@ -3006,7 +3007,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigura
 // ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
 // The GraphQL type's documentation follows.
 //
-// The options chosen for a component of a bundle, as in `BundleChoiceInput`.
+// The options chosen for a component of a bundle. `BundleChoiceInput` takes them back, `uuid` as `id`.
 type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice struct {
 	// The component's key: `drink`.
 	Component string `json:"component"`
@@ -3027,7 +3028,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigura
 // ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
 // The GraphQL type's documentation follows.
 //
-// A chosen option of a bundle, as in `BundleOptionInput`.
+// A chosen option of a bundle.
 type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption struct {
 	// The product's own id, as in `ComponentOption`.
 	Uuid string `json:"uuid"`
@@ -3919,7 +3920,7 @@ func (v *ShopMenuQueryResponse) GetHierarchies() *ShopMenuQueryHierarchiesHierar
 type ShopPageQueryCatalogNode struct {
 	// Global id.
 	Id string `json:"id"`
-	// The live products attached to this node.
+	// The live products attached to this node, for a category page with `includeDescendants`. Of a hierarchy always those of all its nodes.
 	Products ShopPageQueryCatalogNodeProductsProductConnection `json:"products"`
 }
 
@@ -4011,7 +4012,7 @@ type ShopPricesQueryProductsProductConnectionNodesProduct struct {
 	// Stock keeping unit: `BK-R64Y-38`.
 	Sku string `json:"sku"`
 	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
-	// price modifiers. Null if no price book has a price in this currency.
+	// price modifiers. For a list that shows parents, use `priceRange`. Null if no price book has a price in this currency.
 	Price *ShopPricesQueryProductsProductConnectionNodesProductPrice `json:"price"`
 	// Quantity prices, smallest quantity first. During a sale: the sale's own, and regular ones where
 	// they are lower. Empty if there are none.
@@ -4152,13 +4153,13 @@ type ShopProductQueryProduct struct {
 	Locale string `json:"locale"`
 	// Product types set by the merchant: `standard`.
 	ProductTypes []string `json:"productTypes"`
-	// Further attributes, by template.
+	// The merchant's open data, which conditions of promotions read: an object by template.
 	Extensions json.RawMessage `json:"extensions"`
 	// Fields that the shopper fills in, as the merchant defined them.
 	CustomInputs json.RawMessage `json:"customInputs"`
 	// Images and documents, in the merchant's order. `mainImage` is among them only if the merchant attached it here too.
 	Files []ShopProductQueryProductFilesProductFile `json:"files"`
-	// How the variants of this parent differ, for example by size. Empty for other products.
+	// How the variants of this parent, which are its `children`, differ: for example by size. Empty for other products.
 	Variations []ShopProductQueryProductVariationsVariation `json:"variations"`
 	// All children of this parent, in the order of their options. Children without options come last, by id.
 	Children []ShopProductQueryProductChildrenProduct `json:"children"`
@@ -5291,7 +5292,7 @@ type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromot
 	X int `json:"x"`
 	// Units of a group that are paid.
 	Y int `json:"y"`
-	// SKUs of the items. Never null: its type is that of the other kinds, so that fragments can select both.
+	// SKUs of the items. Never null here: the type is nullable only because that of the other kinds is.
 	Skus []string `json:"skus"`
 }
 
@@ -5973,7 +5974,7 @@ type ShopSuggestQueryProductsProductConnectionNodesProduct struct {
 	// URL slug: `road-550-w-yellow-38`. Null if not set.
 	Slug *string `json:"slug"`
 	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
-	// price modifiers. Null if no price book has a price in this currency.
+	// price modifiers. For a list that shows parents, use `priceRange`. Null if no price book has a price in this currency.
 	Price *ShopSuggestQueryProductsProductConnectionNodesProductPrice `json:"price"`
 }
 
@@ -6386,7 +6387,7 @@ func (v *ShopThingQueryNodeAuthoredAttribute) GetId() string { return v.Id }
 // The GraphQL type's documentation follows.
 //
 // A node of a hierarchy as authored. Nodes are written by `catalogNodesUpsert`. Each member can be sent back in
-// `CatalogNodeItemInput`, where ids end with `Id` and not with `Uuid`. The `uuid` of `hierarchy` is the `hierarchyId` of an item,
+// `CatalogNodeItemInput`, where `uuid` is `id`, and `…Uuid` is `…Id`. The `uuid` of `hierarchy` is the `hierarchyId` of an item,
 // that of `parent` the `parentId`. `catalogNodeProductsSet` takes `productUuids`.
 type ShopThingQueryNodeAuthoredCatalogNode struct {
 	Typename *string `json:"__typename"`
@@ -6469,7 +6470,7 @@ func (v *ShopThingQueryNodeAuthoredPriceModifier) GetId() string { return v.Id }
 // The GraphQL type's documentation follows.
 //
 // A product as authored. Products are written by `productsUpsert`. Each member can be sent back in
-// `ProductItemInput`, where ids end with `Id` and not with `Uuid`.
+// `ProductItemInput`, where `uuid` is `id`, and `…Uuid` is `…Id`.
 type ShopThingQueryNodeAuthoredProduct struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6863,7 +6864,7 @@ type ShopTranslationsQueryProduct struct {
 	Name string `json:"name"`
 	// Name and description in each language: the base text first, then by language.
 	Translations []ShopTranslationsQueryProductTranslationsProductTranslation `json:"translations"`
-	// The merchant's attributes for shoppers.
+	// The merchant's open data to display: an object.
 	ShopperAttributes json.RawMessage `json:"shopperAttributes"`
 }
 
