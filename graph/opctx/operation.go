@@ -5,6 +5,7 @@ package opctx
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -104,3 +105,48 @@ func (op *Operation) View(ctx context.Context, load func(context.Context, releas
 
 // CountError counts an error of the response and returns how many there are.
 func (op *Operation) CountError() int { return int(op.errors.Add(1)) }
+
+type nullsKey struct{}
+
+// WithNulls names the members of a write's input that are null, in snake case. The input's Go type
+// has nil for null and for absent members.
+func WithNulls(ctx context.Context, nulls store.Nulls) context.Context {
+	if len(nulls) == 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, nullsKey{}, nulls)
+}
+
+// Nulls returns the members that WithNulls named.
+func Nulls(ctx context.Context) store.Nulls {
+	nulls, _ := ctx.Value(nullsKey{}).(store.Nulls)
+	return nulls
+}
+
+// rootRows are the rows of the root fields of a name and argument. The first field that needs them reads all.
+type rootRows struct {
+	once  sync.Once // of the read
+	found any       // map[string]T
+	err   error
+}
+
+// ReadTogether returns the row with an id for a root field of a name; the zero value if there is none. The first of the fields
+// of that name that have the id in the same argument, as RootIDs names it, reads the rows of all.
+func ReadTogether[T any](ctx context.Context, field, argument, id string, read func(ctx context.Context, ids []string) (map[string]T, error)) (row T, err error) {
+	op := From(ctx)
+	var ids []string
+	if op != nil && op.Roots != nil {
+		ids = op.Roots.RootIDs(ctx, field, argument)
+	}
+	if len(ids) < 2 || !slices.Contains(ids, id) { // nothing to share, or the id was spelled in another way
+		found, err := read(ctx, []string{id})
+		return found[id], err
+	}
+	kept, _ := op.rootRows.LoadOrStore([2]string{field, argument}, &rootRows{})
+	rows := kept.(*rootRows)
+	rows.once.Do(func() { rows.found, rows.err = read(ctx, ids) })
+	if rows.err != nil {
+		return row, rows.err
+	}
+	return rows.found.(map[string]T)[id], nil
+}
