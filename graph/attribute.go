@@ -28,7 +28,7 @@ func (r productResolver) Attributes(ctx context.Context, obj *model.Product, key
 
 func (r catalogNodeResolver) Attributes(ctx context.Context, obj *model.CatalogNode, keys []string) ([]*release.AttributeValue, error) {
 	return attributesOf(ctx, r.Resolver, obj.BatchRow, keys, func(v *release.View, all []*model.CatalogNode) ([][]*release.AttributeValue, error) {
-		return v.NodeAttributes(ctx, keysOf(all, func(n *model.CatalogNode) *segment.CatalogNode { return n.CatalogNode }), keys)
+		return v.NodeAttributes(ctx, mapRows(all, func(n *model.CatalogNode) *segment.CatalogNode { return n.CatalogNode }), keys)
 	})
 }
 

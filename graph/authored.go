@@ -87,7 +87,7 @@ func (r queryResolver) AuthoredPriceModifiers(ctx context.Context, first *int, a
 // Prices reads the prices of all rows at once.
 func (r authoredProductResolver) Prices(ctx context.Context, obj *model.AuthoredProduct) ([]*model.AuthoredPrice, error) {
 	return model.Load(ctx, obj.BatchRow, "prices", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredProduct) ([][]*model.AuthoredPrice, error) {
-		skus := keysOf(all, func(p *model.AuthoredProduct) string { return p.SKU })
+		skus := mapRows(all, func(p *model.AuthoredProduct) string { return p.SKU })
 		bySKU, err := r.store.Catalogs.PricesOfSKUs(ctx, unique(skus))
 		if err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func (r authoredProductResolver) Prices(ctx context.Context, obj *model.Authored
 // Pricebook reads the price books of all rows at once.
 func (r authoredPriceResolver) Pricebook(ctx context.Context, obj *model.AuthoredPrice) (*catalog.Pricebook, error) {
 	return model.Load(ctx, obj.BatchRow, "pricebook", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredPrice) ([]*catalog.Pricebook, error) {
-		ids := keysOf(all, func(p *model.AuthoredPrice) string { return p.PricebookID })
+		ids := mapRows(all, func(p *model.AuthoredPrice) string { return p.PricebookID })
 		byID, err := r.store.Catalogs.Pricebooks.ByIDs(ctx, unique(ids))
 		return model.ValuesByKey(ids, byID), err
 	})

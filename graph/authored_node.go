@@ -33,7 +33,7 @@ func (r queryResolver) AuthoredCatalogNodes(ctx context.Context, filter *model.A
 // Hierarchy reads the hierarchies of all rows at once.
 func (r authoredCatalogNodeResolver) Hierarchy(ctx context.Context, obj *model.AuthoredCatalogNode) (*catalog.AuthoredHierarchy, error) {
 	return model.Load(ctx, obj.BatchRow, "hierarchy", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredCatalogNode) ([]*catalog.AuthoredHierarchy, error) {
-		ids := keysOf(all, func(n *model.AuthoredCatalogNode) string { return n.HierarchyID })
+		ids := mapRows(all, func(n *model.AuthoredCatalogNode) string { return n.HierarchyID })
 		byID, err := r.store.Catalogs.AuthoredHierarchiesByID(ctx, unique(ids))
 		return model.ValuesByKey(ids, byID), err
 	})
@@ -42,7 +42,7 @@ func (r authoredCatalogNodeResolver) Hierarchy(ctx context.Context, obj *model.A
 // Parent reads the nodes above all rows at once.
 func (r authoredCatalogNodeResolver) Parent(ctx context.Context, obj *model.AuthoredCatalogNode) (*model.AuthoredCatalogNode, error) {
 	return model.Load(ctx, obj.BatchRow, "parent", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredCatalogNode) ([]*model.AuthoredCatalogNode, error) {
-		above := keysOf(all, func(n *model.AuthoredCatalogNode) string { return parentNode(n.ParentID, n.HierarchyID) })
+		above := mapRows(all, func(n *model.AuthoredCatalogNode) string { return parentNode(n.ParentID, n.HierarchyID) })
 		ids := unique(above)
 		found, err := r.store.Catalogs.AuthoredNodesByID(ctx, ids)
 		rows := store.IndexBy(model.NewBatch[model.AuthoredCatalogNode](valuesByID(ids, found)), (*model.AuthoredCatalogNode).NodeID)
@@ -56,7 +56,7 @@ func (r authoredCatalogNodeResolver) ProductCount(ctx context.Context, obj *mode
 
 // attachedCounts returns how many products each node has.
 func (r *Resolver) attachedCounts(ctx context.Context, all []*model.AuthoredCatalogNode) ([]int, error) {
-	ids := keysOf(all, (*model.AuthoredCatalogNode).NodeID)
+	ids := mapRows(all, (*model.AuthoredCatalogNode).NodeID)
 	counts, err := r.store.Catalogs.AttachedCounts(ctx, unique(ids))
 	return model.ValuesByKey(ids, counts), err
 }
@@ -69,7 +69,7 @@ func (r authoredCatalogNodeResolver) ProductUuids(ctx context.Context, obj *mode
 		return nil, outOfBounds("offset", offset, 0, store.MaxOffset)
 	}
 	return model.LoadBy(ctx, obj.BatchRow, edgeKey("productUuids", first, offset), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredCatalogNode) ([][]string, error) {
-		ids := keysOf(all, (*model.AuthoredCatalogNode).NodeID)
+		ids := mapRows(all, (*model.AuthoredCatalogNode).NodeID)
 		attached, err := r.store.Catalogs.AttachedProducts(ctx, unique(ids), first, offset)
 		return model.ValuesByKey(ids, attached), err
 	})

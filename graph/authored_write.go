@@ -116,6 +116,6 @@ func (r authoredWriteResolver) Node(ctx context.Context, obj *model.AuthoredWrit
 // one.
 func (r *Resolver) writtenNodes(ctx context.Context, all []*model.AuthoredWrite) ([]model.Node, error) {
 	found := map[string]model.Node{}
-	err := r.nodesOfType(ctx, all[0].Kind, keysOf(all, func(w *model.AuthoredWrite) string { return w.ID }), found)
-	return keysOf(all, func(w *model.AuthoredWrite) model.Node { return found[store.GlobalID(w.Kind, w.ID)] }), err
+	err := r.nodesOfType(ctx, all[0].Kind, mapRows(all, func(w *model.AuthoredWrite) string { return w.ID }), found)
+	return mapRows(all, func(w *model.AuthoredWrite) model.Node { return found[store.GlobalID(w.Kind, w.ID)] }), err
 }

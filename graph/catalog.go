@@ -22,7 +22,7 @@ func catalogOf[T interface{ OfCatalog() string }](ctx context.Context, r *Resolv
 		return nil, err
 	}
 	return model.Load(ctx, row, "catalog", r, func(r *Resolver, ctx context.Context, all []T) ([]*catalog.Catalog, error) {
-		ids := keysOf(all, T.OfCatalog)
+		ids := mapRows(all, T.OfCatalog)
 		catalogs, err := r.store.Catalogs.ByID(ctx, unique(ids))
 		return model.ValuesByKey(ids, catalogs), err
 	})

@@ -25,7 +25,8 @@ func TestEveryMutationTakesAnIdempotencyKey(t *testing.T) {
 	}
 }
 
-// Each mutation is sent twice with one key. Most would return something else if they ran again.
+// Each mutation is sent twice with one key. Most would return something else if they ran again. All members of its payload are
+// the same, those of edges of its result too.
 func TestEveryMutationReplaysItsIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -36,9 +37,10 @@ func TestEveryMutationReplaysItsIdempotencyKey(t *testing.T) {
 				continue
 			}
 			t.Run(coordinate, func(t *testing.T) {
+				query := selectEverything(t, graphtest.Schema(), query, strings.TrimPrefix(coordinate, "Mutation."))
 				first := s.Post(t, query, nil, "Idempotency-Key", coordinate)
 				require.Empty(t, first.Errors)
-				require.NotContains(t, string(first.Data), `"message"`)
+				require.NotContains(t, string(first.Data), `"message":"`)
 				require.Empty(t, replayedFields(t, first))
 				again := s.Post(t, query, nil, "Idempotency-Key", coordinate)
 				require.Empty(t, again.Errors)

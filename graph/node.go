@@ -116,7 +116,7 @@ func nodesAbove[T any, P interface {
 	if err != nil {
 		return nil, err
 	}
-	above := keysOf(all, idOf)
+	above := mapRows(all, idOf)
 	ids := unique(above)
 	found, err := v.NodesByID(ctx, ids)
 	rows := store.IndexBy(model.NewBatch[T, *segment.CatalogNode, P](valuesByID(ids, found)), func(row *T) string { return P(row).NodeID() })
@@ -160,7 +160,7 @@ func (r *Resolver) curatedProducts(ctx context.Context, all []*model.CatalogNode
 	if err != nil {
 		return nil, err
 	}
-	ids := keysOf(all, (*model.CatalogNode).NodeID)
+	ids := mapRows(all, (*model.CatalogNode).NodeID)
 	curated, err := v.CuratedByNode(ctx, unique(ids))
 	return model.NewBatchOfLists[model.Product](model.ValuesByKey(ids, curated)), err
 }
@@ -175,7 +175,7 @@ func (r *Resolver) nodeImages(ctx context.Context, all []*model.CatalogNode) ([]
 	if err != nil {
 		return nil, err
 	}
-	ids := keysOf(all, func(n *model.CatalogNode) string { return n.MainImageID })
+	ids := mapRows(all, func(n *model.CatalogNode) string { return n.MainImageID })
 	files, err := v.FilesByID(ctx, unique(ids))
 	return model.ValuesByKey(ids, files), err
 }
@@ -231,7 +231,7 @@ func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNod
 // productsOfSiblings lists the products of a node, as loadPage does.
 func productsOfSiblings[T interface{ NodeID() string }](ctx context.Context, r *Resolver, row model.BatchRow[T], q productQuery) (*model.ProductConnection, error) {
 	return loadPage(ctx, row, q.edgeKey("products"), q.page, r, func(r *Resolver, ctx context.Context, all []T) ([]*model.ProductConnection, error) {
-		ids := keysOf(all, T.NodeID)
+		ids := mapRows(all, T.NodeID)
 		pages, err := r.productsOfNodes(ctx, unique(ids), q)
 		return model.ValuesByKey(ids, pages), err
 	})

@@ -38,11 +38,11 @@ func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter
 	}
 	q := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
 	q.unlisted, q.variants = includeChildren, variants
-	v, query, err := r.productQuery(ctx, &q)
+	v, query, err := r.viewAndQuery(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
-	if q.unlisted == nil {
+	if q.unlisted == nil { // a query by SKU finds a product even if no node lists it
 		if query.Unlisted, err = v.NamesSKU(ctx, query.Filter); err != nil {
 			return nil, err
 		}
@@ -51,12 +51,13 @@ func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter
 	if err != nil {
 		return nil, err
 	}
-	return connectionsOf([]string{""}, map[string]*store.Slice[*release.Product]{"": slice}, q, facetsOf(v, query))[""], nil
+	const all = "" // the name of the single list: that of all products has no node
+	return connectionsOf([]string{all}, map[string]*store.Slice[*release.Product]{all: slice}, q, facetsOf(v, query))[all], nil
 }
 
 // productQuery has the arguments of a list of products.
 type productQuery struct {
-	model.ProductConditions // Chosen is read from facets by Resolver.productQuery
+	model.ProductConditions // Chosen is read from facets by Resolver.viewAndQuery
 	facets                  *string
 	order                   *model.ListOrder
 	page                    store.Page
@@ -97,9 +98,9 @@ func edgeKey(edge string, arguments ...any) cachekey.Key {
 	return cachekey.New(edge, string(text))
 }
 
-// productQuery returns the view of a request, and the store's query of a list. It sets Chosen of the arguments. It requires the scope
+// viewAndQuery returns the view of a request, and the store's query of a list. It sets Chosen of the arguments. It requires the scope
 // of stock for a filter that reads it. A search without an order is sorted by relevance.
-func (r *Resolver) productQuery(ctx context.Context, q *productQuery) (*release.View, release.ProductQuery, error) {
+func (r *Resolver) viewAndQuery(ctx context.Context, q *productQuery) (*release.View, release.ProductQuery, error) {
 	v, err := r.View(ctx)
 	if err != nil {
 		return nil, release.ProductQuery{}, err
@@ -128,7 +129,7 @@ func facetsOf(v *release.View, query release.ProductQuery) model.FacetSource {
 
 // productsOfNodes lists the products of several nodes.
 func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q productQuery) (map[string]*model.ProductConnection, error) {
-	v, query, err := r.productQuery(ctx, &q)
+	v, query, err := r.viewAndQuery(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +143,7 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 // productsOfEdge lists the products of an edge.
 func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge release.Edge, q productQuery) (*model.ProductConnection, error) {
 	return loadPage(ctx, obj.BatchRow, q.edgeKey(string(edge)), q.page, r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.ProductConnection, error) {
-		ids := keysOf(all, (*model.Product).ProductID)
+		ids := mapRows(all, (*model.Product).ProductID)
 		pages, err := r.edgePages(ctx, unique(ids), edge, q)
 		return model.ValuesByKey(ids, pages), err
 	})
@@ -150,7 +151,7 @@ func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge 
 
 // edgePages lists the products of an edge of several products.
 func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edge, q productQuery) (map[string]*model.ProductConnection, error) {
-	v, query, err := r.productQuery(ctx, &q)
+	v, query, err := r.viewAndQuery(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +163,9 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edg
 	return connectionsOf(ids, lists, q, facetsOf(v, query)), nil
 }
 
-// connectionsOf returns pages of products, whose rows are one batch.
-func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product], q productQuery, count model.FacetSource) map[string]*model.ProductConnection {
+// connectionsOf returns pages of products by the ids of their nodes or products, or "" for all products. The rows of all pages are
+// one batch.
+func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product], q productQuery, facets model.FacetSource) map[string]*model.ProductConnection {
 	items := make([][]*release.Product, len(ids))
 	for i, id := range ids {
 		items[i] = lists[id].Items
@@ -172,17 +174,18 @@ func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product]
 	for i, rows := range model.NewBatchOfLists[model.Product](items) {
 		pages[ids[i]] = model.NewConnection(lists[ids[i]], rows)
 	}
-	return model.NewProductConnections(pages, q.ProductConditions, q.page, count)
+	return model.NewProductConnections(pages, q.ProductConditions, q.page, facets)
 }
 
-// related returns the products of an edge, loaded for all rows of the product's batch. It charges the list.
-func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string, arguments ...any) ([]*model.Product, error) {
-	list, err := r.loadRelated(ctx, obj, edge, ids, arguments...)
+// referencedProducts returns the products whose ids a product has, loaded for all rows of its batch. edge names the field. It charges
+// the list.
+func (r *Resolver) referencedProducts(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string, arguments ...any) ([]*model.Product, error) {
+	list, err := r.loadReferencedProducts(ctx, obj, edge, ids, arguments...)
 	return opctx.Spend(ctx, edge, list, err)
 }
 
-// loadRelated is related for a caller that charges the list.
-func (r *Resolver) loadRelated(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string, arguments ...any) ([]*model.Product, error) {
+// loadReferencedProducts is referencedProducts for a caller that charges the list.
+func (r *Resolver) loadReferencedProducts(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string, arguments ...any) ([]*model.Product, error) {
 	return model.LoadBy(ctx, obj.BatchRow, edgeKey(edge, arguments...), r, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
 		rows := 0
 		for _, p := range all {
@@ -204,7 +207,7 @@ func (r productResolver) Stock(ctx context.Context, obj *model.Product) (*model.
 }
 
 func (r *Resolver) stocksOfProducts(ctx context.Context, all []*model.Product) ([]*model.Stock, error) {
-	return r.stocksOf(ctx, keysOf(all, (*model.Product).ProductID))
+	return r.stocksOf(ctx, mapRows(all, (*model.Product).ProductID))
 }
 
 // stocksOf returns the stock records of products, in order; nil for a product without one.
@@ -263,7 +266,7 @@ func (r *Resolver) FilesOf(ctx context.Context, refs []FileRef) ([]*catalog.File
 
 // storedProducts returns the store's products of rows.
 func storedProducts(rows []*model.Product) []*release.Product {
-	return keysOf(rows, func(p *model.Product) *release.Product { return p.Product })
+	return mapRows(rows, func(p *model.Product) *release.Product { return p.Product })
 }
 
 // valuesOfProducts returns the values of each product's ids.

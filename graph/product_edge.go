@@ -17,7 +17,7 @@ func (r productResolver) Parent(ctx context.Context, obj *model.Product) (*model
 	if obj.ParentID() == "" {
 		return nil, nil
 	}
-	parents, err := r.related(ctx, obj, "parent", func(p *model.Product) []string { return one(p.ParentID()) })
+	parents, err := r.referencedProducts(ctx, obj, "parent", func(p *model.Product) []string { return one(p.ParentID()) })
 	return firstItem(parents), err
 }
 
@@ -31,22 +31,22 @@ func (r *Resolver) translations(ctx context.Context, all []*model.Product) ([][]
 	if err != nil {
 		return nil, err
 	}
-	ids := keysOf(all, (*model.Product).ProductID)
+	ids := mapRows(all, (*model.Product).ProductID)
 	translations, err := v.TranslationsByID(ctx, unique(ids))
 	return model.ValuesByKey(ids, translations), err
 }
 
 func (r productResolver) Children(ctx context.Context, obj *model.Product) ([]*model.Product, error) {
-	return r.related(ctx, obj, "children", func(p *model.Product) []string { return p.ChildIDs() })
+	return r.referencedProducts(ctx, obj, "children", func(p *model.Product) []string { return p.ChildIDs() })
 }
 
 func (r productResolver) ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error) {
-	return r.related(ctx, obj, "componentProducts", func(p *model.Product) []string { return p.ComponentProductIDs() })
+	return r.referencedProducts(ctx, obj, "componentProducts", func(p *model.Product) []string { return p.ComponentProductIDs() })
 }
 
 // Product reads the products that all bundles of the batch offer at once. Each option is charged once, as a row of its bundle's.
 func (r optionResolver) Product(ctx context.Context, obj *model.ComponentOption) (*model.Product, error) {
-	products, err := r.loadRelated(ctx, obj.Bundle, "options", (*model.Product).OptionProductIDs)
+	products, err := r.loadReferencedProducts(ctx, obj.Bundle, "options", (*model.Product).OptionProductIDs)
 	if err == nil {
 		err = opctx.SpendRow(ctx, "options", obj.Position)
 	}
@@ -77,7 +77,7 @@ func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*cat
 	if err != nil {
 		return nil, err
 	}
-	return v.FilesOf(ctx, keysOf(all, func(p *model.Product) string { return p.MainImageID() }), storedProducts(all))
+	return v.FilesOf(ctx, mapRows(all, func(p *model.Product) string { return p.MainImageID() }), storedProducts(all))
 }
 
 func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error) {
@@ -186,7 +186,8 @@ func (r *Resolver) breadcrumbTrails(ctx context.Context, all []*model.Product) (
 	return trails, nil
 }
 
-// Related reads the related products of all products of the batch at once.
+// Related reads the related products of all products of the batch at once. It charges none of them: the argument first tells how
+// many there may be before the operation runs, so its estimated cost has them all.
 func (r productResolver) Related(ctx context.Context, obj *model.Product, kind *string, first int) ([]*model.Product, error) {
 	if err := auth.Require(ctx, "Query.product"); err != nil {
 		return nil, err
@@ -203,6 +204,6 @@ func (r productResolver) Related(ctx context.Context, obj *model.Product, kind *
 		if err != nil {
 			return nil, err
 		}
-		return model.NewBatchOfLists[model.Product](keysOf(all, func(p *model.Product) []*release.Product { return related[p.ID()] })), nil
+		return model.NewBatchOfLists[model.Product](mapRows(all, func(p *model.Product) []*release.Product { return related[p.ID()] })), nil
 	})
 }

@@ -48,7 +48,7 @@ func (r promotionResolver) Codes(ctx context.Context, obj *model.Promotion, filt
 	}
 	page := pageOf(first, after, last, before, offset)
 	return model.LoadBy(ctx, obj.BatchRow, edgeKey("codes", page, orderBy, filter), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Promotion) ([]*model.PromotionCodeConnection, error) {
-		lists, err := r.store.Codes.OfPromotions(ctx, keysOf(all, promotionOf), filter.Filter(), orderBy.Sort(), page)
+		lists, err := r.store.Codes.OfPromotions(ctx, mapRows(all, promotionOf), filter.Filter(), orderBy.Sort(), page)
 		if err != nil {
 			return nil, err
 		}
@@ -67,12 +67,12 @@ func (r promotionResolver) Usages(ctx context.Context, obj *model.Promotion, cod
 	}
 	page := pageOf(first, after, last, before, offset)
 	return model.LoadBy(ctx, obj.BatchRow, edgeKey("usages", page, orderBy, filter, code), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Promotion) ([]*model.PromotionCodeUsageConnection, error) {
-		lists, err := r.store.Redemptions.UsagesOfPromotions(ctx, keysOf(all, promotionOf), code, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page})
+		lists, err := r.store.Redemptions.UsagesOfPromotions(ctx, mapRows(all, promotionOf), code, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page})
 		if err != nil {
 			return nil, err
 		}
 		connections := make([]*model.PromotionCodeUsageConnection, len(lists))
-		rows := model.NewBatchOfLists[model.PromotionCodeUsage](keysOf(lists, func(l *store.Slice[*redeem.CodeUsage]) []*redeem.CodeUsage { return l.Items }))
+		rows := model.NewBatchOfLists[model.PromotionCodeUsage](mapRows(lists, func(l *store.Slice[*redeem.CodeUsage]) []*redeem.CodeUsage { return l.Items }))
 		for i, slice := range lists {
 			connections[i] = model.NewConnection(slice, rows[i])
 		}
@@ -166,7 +166,7 @@ func (r *Resolver) promotionWarnings(ctx context.Context, p *rule.Promotion, inD
 		warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: warning}})
 	}
 	lists := p.SKULists()
-	skus, err := r.store.Catalogs.KnownSKUs(ctx, store.Unique(slices.Concat(keysOf(lists, func(l rule.SKUList) []string { return l.SKUs })...)))
+	skus, err := r.store.Catalogs.KnownSKUs(ctx, store.Unique(slices.Concat(mapRows(lists, func(l rule.SKUList) []string { return l.SKUs })...)))
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func (r codeUsageResolver) Promotion(ctx context.Context, obj *model.PromotionCo
 		return nil, err
 	}
 	return model.Load(ctx, obj.BatchRow, "promotion", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.PromotionCodeUsage) ([]*model.Promotion, error) {
-		ids := keysOf(all, (*model.PromotionCodeUsage).OfPromotion)
+		ids := mapRows(all, (*model.PromotionCodeUsage).OfPromotion)
 		found, err := r.store.Promotions.ByID(ctx, unique(ids))
 		promotions := store.IndexBy(model.NewBatch[model.Promotion](valuesByID(unique(ids), found)), func(p *model.Promotion) string { return p.ID })
 		return model.ValuesByKey(ids, promotions), err

@@ -267,13 +267,13 @@ func idsOf[T any](all []T, ids func(T) []string) (list []string) {
 	return list
 }
 
-// keysOf returns a value of each row, such as a key.
-func keysOf[T, K any](all []T, key func(T) K) []K {
-	keys := make([]K, len(all))
+// mapRows returns a value of each row, such as its id.
+func mapRows[T, V any](all []T, value func(T) V) []V {
+	values := make([]V, len(all))
 	for i, row := range all {
-		keys[i] = key(row)
+		values[i] = value(row)
 	}
-	return keys
+	return values
 }
 
 // unique returns the ids, each once, without empty ones.

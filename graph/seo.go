@@ -16,20 +16,20 @@ func (r productResolver) Seo(ctx context.Context, obj *model.Product) (*model.Se
 			return nil, err
 		}
 		paths, err := v.ProductPaths(ctx, storedProducts(all))
-		return keysOf(all, func(p *model.Product) *model.Seo { return model.NewSeo(p.SEO(), paths[p.ID()]) }), err
+		return mapRows(all, func(p *model.Product) *model.Seo { return model.NewSeo(p.SEO(), paths[p.ID()]) }), err
 	})
 }
 
 // Seo reads the paths of all nodes of the batch at once.
 func (r catalogNodeResolver) Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error) {
 	return model.Load(ctx, obj.BatchRow, "seo", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.CatalogNode) ([]*model.Seo, error) {
-		return r.seoOfNodes(ctx, keysOf(all, func(n *model.CatalogNode) *segment.CatalogNode { return n.CatalogNode }))
+		return r.seoOfNodes(ctx, mapRows(all, func(n *model.CatalogNode) *segment.CatalogNode { return n.CatalogNode }))
 	})
 }
 
 func (r hierarchyResolver) Seo(ctx context.Context, obj *model.Hierarchy) (*model.Seo, error) {
 	return model.Load(ctx, obj.BatchRow, "seo", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Hierarchy) ([]*model.Seo, error) {
-		return r.seoOfNodes(ctx, keysOf(all, func(h *model.Hierarchy) *segment.CatalogNode { return h.CatalogNode }))
+		return r.seoOfNodes(ctx, mapRows(all, func(h *model.Hierarchy) *segment.CatalogNode { return h.CatalogNode }))
 	})
 }
 
@@ -40,7 +40,7 @@ func (r *Resolver) seoOfNodes(ctx context.Context, nodes []*segment.CatalogNode)
 		return nil, err
 	}
 	paths, err := v.NodePaths(ctx, nodes)
-	return keysOf(nodes, func(n *segment.CatalogNode) *model.Seo {
+	return mapRows(nodes, func(n *segment.CatalogNode) *model.Seo {
 		return model.NewSeo(release.SEOOf(n.SEO, n.Name, n.Description), paths[n.ID])
 	}), err
 }

@@ -70,7 +70,7 @@ func (r stockResolver) Product(ctx context.Context, obj *model.Stock) (*model.Pr
 
 // productsOfRows returns the product that each row names; nil for one that the catalog does not have.
 func productsOfRows[T interface{ OfProduct() string }](r *Resolver, ctx context.Context, all []T) ([]*model.Product, error) {
-	ids := keysOf(all, T.OfProduct)
+	ids := mapRows(all, T.OfProduct)
 	products, err := r.ProductsByID(ctx, unique(ids), nil)
 	return model.ValuesByKey(ids, products), err
 }
@@ -83,7 +83,7 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
 	}
 	entries, err := model.LoadBy(ctx, obj.BatchRow, edgeKey("transactions", first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*stock.StockTransaction, error) {
-		ids := keysOf(all, (*model.Stock).OfProduct)
+		ids := mapRows(all, (*model.Stock).OfProduct)
 		entries, err := r.store.Stock.TransactionsByProduct(ctx, unique(ids), first)
 		return model.ValuesByKey(ids, entries), err
 	})

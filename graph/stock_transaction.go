@@ -47,7 +47,7 @@ func (r transactionResolver) Stock(ctx context.Context, obj *model.StockTransact
 		return nil, err
 	}
 	return model.Load(ctx, obj.BatchRow, "stock", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.StockTransaction) ([]*model.Stock, error) {
-		return r.stocksOf(ctx, keysOf(all, (*model.StockTransaction).OfProduct))
+		return r.stocksOf(ctx, mapRows(all, (*model.StockTransaction).OfProduct))
 	})
 }
 

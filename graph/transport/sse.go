@@ -38,8 +38,8 @@ func (s *streamServer) events(w http.ResponseWriter, req *executor.Request) {
 	transport.SSE{KeepAlivePingInterval: s.PingInterval}.Do(out, r, eventsExecutor{s, out})
 }
 
-// eventsExecutor is the streamServer of one stream of events. Errors that are not of a document change
-// the status of the response, before the stream begins.
+// eventsExecutor is the streamServer of one stream of events. Errors of HTTP (Response.Plain), such as 405 and 429, change the
+// status of the response, before the stream begins.
 type eventsExecutor struct {
 	*streamServer
 	out *eventWriter
@@ -54,14 +54,6 @@ func (e eventsExecutor) CreateOperationContext(ctx context.Context, params *grap
 	return opCtx, errs
 }
 
-// reject writes an error in place of the stream, and drops what the library's transport writes after it.
-func (w *eventWriter) reject(resp *executor.Response) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ended = true
-	writeResult(w.ResponseWriter, resp)
-}
-
 // eventWriter writes events. The library's transport pings from another goroutine, which may do so after
 // the end: the writer ignores that.
 type eventWriter struct {
@@ -72,6 +64,14 @@ type eventWriter struct {
 
 	mu    sync.Mutex
 	ended bool // writes are dropped
+}
+
+// reject writes an error in place of the stream, and drops what the library's transport writes after it.
+func (w *eventWriter) reject(resp *executor.Response) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	writeResult(w.ResponseWriter, resp)
 }
 
 // completeEvent is the start of the event that ends a stream.
@@ -85,7 +85,7 @@ func (w *eventWriter) Write(p []byte) (int, error) {
 		return 0, http.ErrHandlerTimeout
 	}
 	if reason := closeReasonOf(w.conn.ctx); reason != nil && reason.err == nil && bytes.HasPrefix(p, completeEvent) {
-		return len(p), nil // the stream is cut, so that the client reconnects
+		return len(p), nil // no error to tell: the stream is cut without its end, so that the client reconnects
 	}
 	w.setDeadline(w.timeout)
 	n, err := w.ResponseWriter.Write(p)

@@ -18,16 +18,16 @@ const (
 	// memory. The rest is for memory outside Go.
 	memoryShare = 80
 
-	// minGarbage is the garbage that a collection waits for, in bytes. Without
-	// it, a small heap would be collected all the time.
+	// minGarbage is the garbage that a collection waits for, in bytes, if memoryDivisor allows as much. Without it, a small heap
+	// would be collected all the time.
 	minGarbage = 48 << 20
 
 	// maxHalfGarbage limits garbage of half the live heap, in bytes. Above it,
 	// garbage may take a quarter.
 	maxHalfGarbage = 64 << 20
 
-	// The default caches take a part of the available memory, up to a limit each.
-	cachePart                         = 8
+	// The default caches, and the garbage that a collection waits for, are at most an eighth of the available memory each.
+	memoryDivisor                     = 8
 	maxReleaseCache, maxResponseCache = 80 << 20, 96 << 20
 )
 
@@ -35,19 +35,17 @@ const (
 // its control group. GOMEMLIMIT and GOGC in the environment win.
 //
 // By default Go collects when the heap has doubled. Here garbage may take half
-// of the live heap up to 64 MiB, above that a quarter, and always 48 MiB. A busy
-// server with a small heap then collects a tenth as often, and one with a large
-// heap needs less memory.
+// of the live heap up to 64 MiB, above that a quarter, and in any case 48 MiB, or an
+// eighth of the available memory if that is less: 32 MiB of 256 MiB. A busy server
+// with a small heap then collects a tenth as often, and one with a large heap needs
+// less memory.
 func FitMemory() {
 	available := availableMemory(os.DirFS("/"))
 	if available > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(available / 100 * memoryShare)
 	}
 	if os.Getenv("GOGC") == "" {
-		minimum := uint64(minGarbage)
-		if available > 0 {
-			minimum = min(minimum, uint64(available)/8)
-		}
+		minimum := memoryPart(minGarbage)
 		afterEachCollection(func() { setGarbage(minimum) })
 	}
 }
@@ -103,7 +101,7 @@ func memoryPart(limit uint64) uint64 {
 	if available <= 0 {
 		return limit
 	}
-	return min(uint64(available)/cachePart, limit)
+	return min(uint64(available)/memoryDivisor, limit)
 }
 
 var memoryTotal = regexp.MustCompile(`(?m)^MemTotal:\s+(\d+) kB$`)

@@ -41,8 +41,8 @@ func TestAvailableMemory(t *testing.T) {
 	}
 }
 
-// Garbage may take half of the live heap up to 64 MiB, above that a quarter, and
-// always 48 MiB.
+// Garbage may take half of the live heap up to 64 MiB, above that a quarter, and in
+// any case the minimum, here 48 MiB.
 func TestGarbagePercent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

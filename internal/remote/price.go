@@ -142,8 +142,9 @@ func (f *fetcher) writePrices(p *wireProduct, found bookPrices) error {
 	return nil
 }
 
-// noteModifiers keeps the price modifiers that a product shows in the state, for writeModifiers. The prices shown have them
-// already: they are moved for the members that name them.
+// noteModifiers keeps the price modifiers that a product shows in the state, for writeModifiers. The prices shown have them already.
+// An import does not apply them again: they change only a price that a child inherits, and each child that shows a price gets its
+// own. They are moved because products name them in price_modifiers.
 func (f *fetcher) noteModifiers(p *wireProduct) error {
 	known := f.folder.state.Modifiers
 	for name, m := range p.Meta.PriceModifiers {

@@ -28,11 +28,12 @@ var NodeKind = authoring.Kind{
 	Inputs: slices.Concat(contentInputs, store.PathRenames{{"attributes.curated_products", "product_ids"}, {"relationships.products", "products"}}),
 }
 
-// ExportNodesWithoutProducts exports nodes as they are stored. attachAt and detach record which products come and go.
+// ExportNodesWithoutProducts exports nodes as they are stored. As the Line of NodeKind it writes what the audit log compares. The
+// audit log has the products apart: attachAt and detach record which come and go.
 var ExportNodesWithoutProducts = authoring.ExportBodies("node", "id", "sequence", "id")
 
-// removeRecorded deletes a node and records it. Its products stay.
-func removeRecorded(ctx context.Context, w *authoring.Writer, id string) error {
+// deleteAndAudit deletes a node and records that in the audit log. Its products stay.
+func deleteAndAudit(ctx context.Context, w *authoring.Writer, id string) error {
 	var node authoring.Kind // as NodeKind, which would be an initialization cycle
 	node.Name, node.Export, node.Delete = "node", ExportNodesWithoutProducts, removeNodes
 	_, err := w.DeleteAll(ctx, node, []string{id})
@@ -77,9 +78,12 @@ func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.So
 // it, are deleted by later transactions, but are among the result.
 func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (deleted []string, err error) {
 	existing, err := w.Existing(ctx, "node", ids)
+	if err != nil {
+		return nil, err
+	}
 	room := attachBatch
 	for _, id := range ids {
-		if err != nil || !existing[id] {
+		if !existing[id] {
 			continue
 		}
 		had, err := db.Collect(ctx, w.Session, db.Scalar[string], `SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, id)
@@ -92,7 +96,7 @@ func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (delete
 			err = attachLater(ctx, w, id, had, nil)
 			w.Defer(func(ctx context.Context, w *authoring.Writer) error {
 				w.Revised = true
-				return removeRecorded(ctx, w, id)
+				return deleteAndAudit(ctx, w, id)
 			})
 		} else {
 			_, err = removeNodes(ctx, w, []string{id})
@@ -101,7 +105,7 @@ func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (delete
 			return deleted, err
 		}
 	}
-	return deleted, err
+	return deleted, nil
 }
 
 // maxDetached is the most products that RemoveNodes detaches, in one transaction.
@@ -207,12 +211,12 @@ func attachLater(ctx context.Context, w *authoring.Writer, nodeID string, leave,
 	for ids := range slices.Chunk(goes, attachBatch) {
 		later(func(ctx context.Context, w *authoring.Writer) error { return detach(ctx, w, nodeID, ids) })
 	}
-	end := place + int64(len(fresh))
+	end := place + int64(len(fresh)) // numbers from end on are those of later writes
 	for ids := range slices.Chunk(fresh, attachBatch) {
 		at := place
 		later(func(ctx context.Context, w *authoring.Writer) error {
-			_, meanwhile, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT 1 FROM node_product WHERE node_id = $1 AND attached >= $2 LIMIT 1`, nodeID, end)
-			if err == nil && (meanwhile || len(leave) > 0) {
+			_, attachedSince, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT 1 FROM node_product WHERE node_id = $1 AND attached >= $2 LIMIT 1`, nodeID, end)
+			if err == nil && (attachedSince || len(leave) > 0) {
 				err = detach(ctx, w, nodeID, ids)
 			}
 			if err != nil {

@@ -84,14 +84,15 @@ const maxReplaced = 10_000
 // and no longer curated. Attached products that were deleted may be in the list: they stay attached, and count again when
 // they come back. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for each unknown or
 // repeated product, for a longer list than MaxAttached and for a node with more products than maxReplaced.
-// A dry run writes nothing.
+// A dry run changes no node, but it takes a sequence number, and is stored as the first call of its idempotency key.
 func (s *Service) SetProducts(ctx context.Context, actor store.Actor, id string, productIDs []string, dryRun bool) (*NodeProductsChange, error) {
 	if len(productIDs) > MaxAttached {
 		return nil, store.Unprocessablef([]string{"product_ids"}, "must have at most %d products, got %d; attach the others by catalogNodeProductsAttach", MaxAttached, len(productIDs))
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*NodeProductsChange, error) {
 		w := &authoring.Writer{Tx: t, DB: s.db}
-		if _, err := w.Sequence(ctx, 1); err != nil { // as every write of nodes does
+		// This locks the sequence row, as every write of nodes does (Service.write), so that they run one at a time.
+		if _, err := w.Sequence(ctx, 1); err != nil {
 			return nil, err
 		}
 		source := &NodeSource{}
@@ -147,7 +148,7 @@ func planProducts(ctx context.Context, w *authoring.Writer, id string, productID
 
 // replaceProducts detaches and attaches products, ends the curation of those that leave, and finishes the write.
 func replaceProducts(ctx context.Context, w *authoring.Writer, source *NodeSource, leave, fresh []string) error {
-	w.Revised = true
+	w.Revised = true // releases contain the products of nodes
 	gone := store.SetOf(leave)
 	for _, id := range fresh {
 		delete(gone, id)

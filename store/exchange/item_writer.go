@@ -88,8 +88,9 @@ type itemWrite struct {
 	faults  store.Errors
 }
 
-// writeItems writes items, all or none, as a merging import writes lines. A dry run writes nothing. Errors
-// for the caller are store.Errors, whose paths begin with items and the number of the item.
+// writeItems writes items, all or none, as a merging import writes lines. A dry run changes no resource, but it takes a sequence
+// number, and is stored as the first call of its idempotency key. Errors for the caller are store.Errors, whose paths begin with
+// items and the number of the item.
 func (s *Service) writeItems(ctx context.Context, actor store.Actor, set itemSet, dryRun bool) (*ItemsWritten, error) {
 	if err := checkItemCount("items", set.count); err != nil {
 		return nil, err

@@ -7,11 +7,13 @@ import (
 	"sync"
 )
 
-// candidates are the products that Match has found so far. It begins with the rarest word and looks up the
-// others for its products only.
+// candidates are the products that Match has found so far. It begins with the products of the rarest word (add) and looks up the
+// others for these only (narrow). What a product is worth by all lists and sets of one word is first collected in best and
+// placed, then counted.
 type candidates struct {
-	ordinals, products int
-	words              []scoredWord
+	ordinals int          // one above the highest ordinal
+	products int          // in the release
+	words    []scoredWord // the rarest first
 
 	found  []uint32     // sorted
 	scores []uint32     // of found, by position
@@ -21,10 +23,12 @@ type candidates struct {
 	best    []uint16 // of one word: how well a product matches it, by ordinal; all zero between uses
 	placed  []place  // where it does so, if best is set
 	touched []uint32 // ordinals for which best is set
-	apart   []boundedList
-	cursor  occurrenceCursor
-	read    [markedEntries]occurrenceEntry // a buffer
-	weak    []int                          // products that lack each word, as in lacks
+
+	// The memory of one call, kept for the next.
+	apart  []boundedList                  // of sortApart
+	cursor occurrenceCursor               // of lookUp
+	read   [markedEntries]occurrenceEntry // of addList and mark
+	weak   []int                          // of dropWeak: how many products lack each word, by number as in lacks
 }
 
 // scoredWord is a word and how much it counts.
@@ -38,25 +42,26 @@ type scoredWord struct {
 
 const (
 	fullValue = WeightExact * maxStrength // of a word
-	// formsPercent is the share of its value that a second form of a word adds, as in a description beside the name.
+	// formsPercent is the share that a second form of a word adds: of its value, scaled by what the first leaves up to fullValue.
 	formsPercent = 30
 )
 
 // scoreOf returns what a value of a word adds to a score. Five bits less keep the sum of all words below completeScore.
 func scoreOf(value uint16, rarity uint32) uint32 { return uint32(value>>5) * rarity }
 
-// matchedList is a list of a word with how its occurrences count.
+// matchedList is a list of a word with how its occurrences count, as weigh returns it.
 type matchedList struct {
 	*WeightedList
 	weight    uint32
 	strengths *strengths
 	placed    bool  // places are kept
 	place     place // of each named occurrence, without its position
-	adds      bool  // to other lists; else the best one counts
+	adds      bool  // it counts together with the other lists of the word; else the best one counts
 }
 
-// in returns how a list of the word counts. Forms of the word count together, as if each were the word.
-func (w *scoredWord) in(list *WeightedList, places bool) (m matchedList) {
+// weigh returns how the occurrences of one of the word's lists count. Those of at least WeightStem are of forms of
+// the word, and add.
+func (w *scoredWord) weigh(list *WeightedList, places bool) (m matchedList) {
 	m = matchedList{WeightedList: list, weight: list.Weight, strengths: wordStrengths, placed: places, place: placeIn(list), adds: list.Weight >= WeightStem}
 	if list.Prefix && !w.whole {
 		m.weight *= onlyPrefixFactor
@@ -101,29 +106,29 @@ func (c *candidates) matchAll() {
 		if i == 0 {
 			c.add(word, 0)
 		} else {
-			c.narrow(word, 0)
+			c.narrow(word, false)
 		}
 	}
 }
 
-// matchAllButOne finds the products that match all words but one, which is not required. So they have the
-// rarest required word, or else one of the two rarest words.
+// matchAllButOne finds the products that match all words, or all but one that is not required. There are at least two words. The
+// products have the rarest required word; if no word is required, one of the two rarest.
 func (c *candidates) matchAllButOne() {
 	c.reset()
 	required := slices.IndexFunc(c.words, func(word scoredWord) bool { return word.Required })
 	if required < 0 {
 		c.add(c.words[0], 0)
-		c.narrow(c.words[1], 1)
+		c.narrow(c.words[1], true)
 		c.add(c.words[1], uint8(c.words[0].number+1))
 		for _, word := range c.words[2:] {
-			c.narrow(word, 1)
+			c.narrow(word, true)
 		}
 		return
 	}
 	c.add(c.words[required], 0)
 	for i, word := range c.words {
 		if i != required {
-			c.narrow(word, 1)
+			c.narrow(word, true)
 		}
 	}
 }
@@ -136,7 +141,7 @@ const (
 )
 
 // dropWeak removes the products that lack a word and have of the others only parts of their SKU, and those that are too
-// many without the same word.
+// many without the same word. Call it only after matchAllButOne: a search of one word has no places.
 func (c *candidates) dropWeak() {
 	c.weak = append(c.weak[:0], make([]int, len(c.words)+1)...)
 	for _, lack := range c.lacks {
@@ -174,7 +179,7 @@ func (c *candidates) add(word scoredWord, lack uint8) {
 		return
 	}
 	for i := range word.Lists {
-		c.mark(word.in(&word.Lists[i], c.keepsPlaces()))
+		c.mark(word.weigh(&word.Lists[i], c.keepsPlaces()))
 	}
 	for _, set := range word.Sets {
 		for _, ordinal := range set.All.List() {
@@ -218,7 +223,7 @@ func (c *candidates) sortApart(lists []WeightedList) bool {
 
 // addList is add for a list of which all ordinals are above those found.
 func (c *candidates) addList(word scoredWord, of *WeightedList, lack uint8) {
-	list, places := word.in(of, c.keepsPlaces()), c.keepsPlaces()
+	list, places := word.weigh(of, c.keepsPlaces()), c.keepsPlaces()
 	worth, weight, dead, rarity := list.strengths, list.weight, list.Dead, word.rarity
 	kept := len(c.found)
 	most := kept + list.OccurrenceList.Count()
@@ -231,7 +236,8 @@ func (c *candidates) addList(word scoredWord, of *WeightedList, lack uint8) {
 			if dead != nil && dead.Has(entry.ordinal) {
 				continue
 			}
-			found[kept], scores[kept] = entry.ordinal, scoreOf(uint16(worth.of(entry.code)*weight), rarity)
+			value := uint16(worth.of(entry.code) * weight) // list.value, with its members in local variables: this runs for each entry
+			found[kept], scores[kept] = entry.ordinal, scoreOf(value, rarity)
 			kept++
 			if places {
 				c.places = append(c.places, placesOf(word.number, list.at(entry.code)))
@@ -264,12 +270,13 @@ func (c *candidates) mark(list matchedList) {
 			if dead != nil && dead.Has(entry.ordinal) {
 				continue
 			}
-			value := uint16(worth.of(entry.code) * weight)
+			value := uint16(worth.of(entry.code) * weight) // as in addList
 			if best[entry.ordinal] != 0 {
 				c.improve(entry.ordinal, value, list.at(entry.code), list.adds)
 				continue
 			}
-			if touched, best[entry.ordinal] = append(touched, entry.ordinal), value; list.placed {
+			touched, best[entry.ordinal] = append(touched, entry.ordinal), value
+			if list.placed {
 				c.placed[entry.ordinal] = list.at(entry.code)
 			}
 		}
@@ -277,8 +284,9 @@ func (c *candidates) mark(list matchedList) {
 	c.touched = touched
 }
 
-// improve counts a way in which a product matches: together with those before if it adds, or else if it is better. The
-// order of lists must not depend on the layers of a release.
+// improve counts a way in which a product matches: together with those before if it adds, or else if it is better. The result
+// depends on the order of the lists that have the product, so callers give them in one that does not depend on the layers of a
+// release.
 func (c *candidates) improve(ordinal uint32, value uint16, at place, adds bool) {
 	was := c.best[ordinal]
 	switch {
@@ -338,14 +346,14 @@ func (c *candidates) takeMarked(word scoredWord) {
 // seekFactor is the ratio of a list's length to the number of candidates from which it is cheaper to look them up.
 const seekFactor = 2
 
-// narrow adds the values of a word to the candidates. It removes those without the word if the word is required, if they lack
-// another one already, or if mostMissing, 0 or 1, is 0.
-func (c *candidates) narrow(word scoredWord, mostMissing uint8) {
+// narrow adds the values of a word to the candidates, and removes those without the word. With mayLack it keeps those that lack no
+// other word, unless the word is required.
+func (c *candidates) narrow(word scoredWord, mayLack bool) {
 	if len(c.found) == 0 {
 		return
 	}
 	for i := range word.Lists {
-		list := word.in(&word.Lists[i], true)
+		list := word.weigh(&word.Lists[i], true)
 		if list.marks == nil || list.count < seekFactor*len(c.found) {
 			c.mark(list)
 		} else {
@@ -366,7 +374,7 @@ func (c *candidates) narrow(word scoredWord, mostMissing uint8) {
 		case value > 0:
 			c.places[i] |= placesOf(word.number, c.placed[ordinal])
 			c.scores[i] += scoreOf(value, word.rarity)
-		case word.Required || mostMissing == 0 || c.lacks[i] > 0:
+		case word.Required || !mayLack || c.lacks[i] > 0:
 			continue
 		default:
 			c.lacks[i] = uint8(word.number + 1)

@@ -6,7 +6,8 @@ import (
 )
 
 // Posting holds the products that match a filter term, in Runs or in Ordinals, never in both. The cost of its methods
-// depends on the number of matches, not on the number of products, unless they say otherwise.
+// depends on the number of matches, and for Filter on the length of the list, not on the number of products, unless they say
+// otherwise.
 type Posting struct {
 	Runs     []PackedHashes // index entries; each run is of one value, by ordinal
 	Ordinals Ordinals       // sorted, each once
@@ -60,12 +61,15 @@ func (p Posting) List(productCount int) Ordinals {
 	return list
 }
 
-// Filter removes the products that do not match from list, in place.
+// Filter returns the products of list, which is sorted, that match. It may change list.
 func (p Posting) Filter(list Ordinals, productCount int) Ordinals {
-	if len(list)*binarySearchFactor < p.Len() {
+	switch {
+	case len(list)*binarySearchFactor < p.Len():
 		return slices.DeleteFunc(list, func(ordinal uint32) bool { return !p.contains(ordinal) })
+	case p.Dense(productCount):
+		return p.Set(productCount).Filter(list)
 	}
-	return p.Set(productCount).Filter(list)
+	return Intersect(list, p.List(productCount))
 }
 
 // Set returns the matches as a set, which takes one bit for each of productCount products.

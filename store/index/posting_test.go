@@ -2,6 +2,7 @@ package index
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -52,6 +53,21 @@ func TestPostings(t *testing.T) {
 			require.Equal(t, kept, Posting{Ordinals: want}.Filter(slices.Clone(list), productCount), "%d of %d ordinals", m, n)
 		}
 	}
+}
+
+// TestFilterOfFewCostsLittle requires that few matches of many products are not put into a set of all products.
+func TestFilterOfFewCostsLittle(t *testing.T) {
+	const productCount, times = 1 << 20, 100
+	index := packIndex(map[string][]uint32{"one": {1, 5, 1 << 10, 1 << 19}, "other": {5, 9, 1 << 18}})
+	p := Posting{Runs: []PackedHashes{index.Find(Hash("one")), index.Find(Hash("other"))}}
+	list := Ordinals{0, 5, 1 << 10, 1 << 18, 1<<20 - 1}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range times {
+		require.Equal(t, Ordinals{5, 1 << 10, 1 << 18}, p.Filter(slices.Clone(list), productCount))
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, (after.TotalAlloc-before.TotalAlloc)/times, uint64(productCount/64), "bytes of a call")
 }
 
 // TestFilterKeys checks the bounds, which are inclusive, and ordinals without a key.

@@ -172,7 +172,7 @@ func TestMatchIsComplete(t *testing.T) {
 		products := rapid.SampledFrom([]int{100, 5000}).Draw(t, "products")
 		want := map[uint32]uint32{}
 		lacking := map[int][]uint32{} // the products that lack a word
-		for _, mostMissing := range []int{0, 1} {
+		for _, mayLack := range []bool{false, true} {
 			for ordinal := range uint32(ordinals) {
 				missing, lack, score, onlySKU := 0, 0, uint32(0), len(words) <= 8
 				best := make([]modelMatch, len(words))
@@ -196,7 +196,7 @@ func TestMatchIsComplete(t *testing.T) {
 				switch {
 				case missing == 0:
 					want[ordinal] = score + completeScore
-				case missing == 1 && mostMissing == 1:
+				case missing == 1 && mayLack:
 					if lacking[lack] = append(lacking[lack], ordinal); !onlySKU {
 						want[ordinal] = score
 					}

@@ -23,7 +23,7 @@ func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
 	o.valid.live.Store(true)
 	static := *o
 	static.filter = o.filter.static()
-	found, err := static.filtered(ctx)
+	found, err := static.filteredAndSorted(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ package release
 const (
 	cachedLanguages  = 'a' // *acceptedLanguages, by the shopper's languages
 	cachedFilter     = 'q' // ordinals of a filtered list, in order
-	cachedBest       = 'Q' // *firstByRelevance: the first 200 products of a filtered list by relevance
+	cachedBest       = 'Q' // *bestProducts: the first 200 products of a filtered list by relevance
 	cachedProduct    = 'p' // *storedProduct, by languages, locale and currency, and ordinal
 	cachedFound      = 'F' // *foundSet: the products of a filtered list as a set, to be counted
 	cachedTerm       = 'W' // *foundSet of a term that keeps many products

@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,14 @@ func refs(ids ...string) string {
 		list[i] = `{"type":"product","id":"` + id + `"}`
 	}
 	return strings.Join(list, ",")
+}
+
+func productIDs(products []*release.Product) []string {
+	ids := make([]string, len(products))
+	for i, p := range products {
+		ids[i] = p.ID()
+	}
+	return ids
 }
 
 func openExtras(t *testing.T, backend storetest.Backend) *shop.Store {
@@ -150,11 +159,7 @@ func TestRelated(t *testing.T) {
 			require.NoError(t, err)
 			related, err := v.Related(t.Context(), []*release.Product{p}, c.kind, c.most)
 			require.NoError(t, err)
-			var ids []string
-			for _, other := range related[c.product] {
-				ids = append(ids, other.ID())
-			}
-			require.Equal(t, c.want, strings.Join(ids, " "), "%+v", c)
+			require.Equal(t, c.want, strings.Join(productIDs(related[c.product]), " "), "%+v", c)
 			if c.product == "anvil" {
 				require.Equal(t, []string{"accessory", "spare"}, p.RelatedKinds())
 			} else {
@@ -185,11 +190,34 @@ func TestRelatedShowsParentsOfVariants(t *testing.T) {
 			require.NoError(t, err)
 			related, err := v.Related(t.Context(), []*release.Product{p}, "", 10)
 			require.NoError(t, err)
-			var ids []string
-			for _, other := range related[of] {
-				ids = append(ids, other.ID())
-			}
-			require.Equal(t, want, ids, of)
+			require.Equal(t, want, productIDs(related[of]), of)
+		}
+	})
+}
+
+// TestRelatedOfLargeNode requires as many others for a product among the first of its node as for one that follows.
+func TestRelatedOfLargeNode(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		var lines, ids []string
+		for i := range release.MaxRelated + 3 {
+			ids = append(ids, fmt.Sprintf("p%02d", i))
+			lines = append(lines, product(ids[i], "", ""))
+		}
+		storetest.Import(t, s, storetest.JoinLines(append(lines,
+			`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"]}}`,
+			`{"type":"node","id":"n","attributes":{"name":"N","curated_products":["`+strings.Join(ids[:20], `","`)+`"]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[`+refs(ids...)+`]}}}`)...))
+		storetest.Publish(t, s, "c")
+		v := storetest.View(t, s, release.ShopperContext{})
+		page, err := v.Products(t.Context(), release.ProductQuery{NodeID: "n", Page: store.Page{First: new(store.MaxPageLength)}})
+		require.NoError(t, err)
+		listed := productIDs(page.Items)
+		require.ElementsMatch(t, ids, listed)
+		for i, p := range page.Items {
+			related, err := v.Related(t.Context(), []*release.Product{p}, "", release.MaxRelated)
+			require.NoError(t, err)
+			require.Equal(t, slices.Delete(slices.Clone(listed), i, i+1)[:release.MaxRelated], productIDs(related[p.ID()]), "of the product at %d", i)
 		}
 	})
 }

@@ -89,28 +89,29 @@ func (o *resultOrder) searched(ctx context.Context) ([]*index.Matches, error) {
 	return matches, nil
 }
 
-// firstByRelevance are the first products by relevance.
-type firstByRelevance struct {
-	first index.Ordinals // at most mostBest
-	total int            // of all products of the result
+// bestProducts are the first products of a result by relevance.
+type bestProducts struct {
+	products index.Ordinals // at most maxBest, the best first
+	total    int            // of all products of the result
 }
 
-func (b *firstByRelevance) Size() int { return 16 + b.first.Size() }
+func (b *bestProducts) Size() int { return 16 + b.products.Size() }
 
-// mostBest is the number of products that firstByRelevance has. Pages beyond are read from the whole order.
-const mostBest = 200
+// maxBest is the number of products that bestProducts has. Pages beyond are read from the whole order.
+const maxBest = 200
 
-// byBest is arrange by relevance. It sorts only the first products, until a page beyond these is read.
-func (o *resultOrder) byBest(ctx context.Context) (total int, read readPositions, err error) {
+// arrangeBest is arrange by relevance, the best first, without conditions on live stock: best caches what it finds. It sorts only
+// the best products, until a page beyond these is read.
+func (o *resultOrder) arrangeBest(ctx context.Context) (total int, read readPositions, err error) {
 	best, err := o.best(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
 	return best.total, func(ctx context.Context, start, end int) ([]uint32, error) {
-		if end <= len(best.first) {
-			return best.first[start:end], nil
+		if end <= len(best.products) {
+			return best.products[start:end], nil
 		}
-		found, err := o.filtered(ctx)
+		found, err := o.filteredAndSorted(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -118,11 +119,11 @@ func (o *resultOrder) byBest(ctx context.Context) (total int, read readPositions
 	}, nil
 }
 
-// best computes the first products by relevance and caches them.
-func (o *resultOrder) best(ctx context.Context) (*firstByRelevance, error) {
+// best computes the best products and caches them.
+func (o *resultOrder) best(ctx context.Context) (*bestProducts, error) {
 	o.record()
 	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedBest, Name: o.key(), Number: o.epoch}
-	if kept, ok := db.Cached[*firstByRelevance](o.Cache, key); ok {
+	if kept, ok := db.Cached[*bestProducts](o.Cache, key); ok {
 		return kept, nil
 	}
 	buffer := filterBuffers.Get().(*index.Ordinals)
@@ -138,7 +139,7 @@ func (o *resultOrder) best(ctx context.Context) (*firstByRelevance, error) {
 	if err != nil {
 		return nil, err
 	}
-	best := &firstByRelevance{index.BestByScore(found, mostBest, o.Release.Ordinals, matches...), len(found)}
+	best := &bestProducts{index.BestByScore(found, maxBest, o.Release.Ordinals, matches...), len(found)}
 	o.Cache.Set(key, best)
 	return best, nil
 }
@@ -235,7 +236,7 @@ func (v *View) sorting(ctx context.Context, sort store.Sort, filter ProductFilte
 	epoch := now
 	v.valid.narrow(prices.Bounds(epoch))
 	for member, text := range page.Cursors {
-		c, err := cursors.Parse(*text, store.ListID{}, member)
+		c, err := cursors.Parse(*text, store.ListID{}, member) // of any list: positioned checks which
 		if err != nil {
 			return sort, 0, err
 		}

@@ -12,7 +12,7 @@ import (
 // MaxRelated is the largest number of related products of a product.
 const MaxRelated = 50
 
-// relatedCandidates is the number of products of a node, the first in its order, among which related ones are found.
+// relatedCandidates is the number of other products of a node, the first in its order, among which related ones are found.
 const relatedCandidates = 50
 
 // Related returns the products related to each of several products, at most some, by id: those that the merchant
@@ -34,8 +34,8 @@ func (v *View) Related(ctx context.Context, products []*Product, kind string, mo
 		return nil, err
 	}
 	siblings := map[string]*store.Slice[*Product]{}
-	if len(nodes) > 0 {
-		if siblings, err = v.ProductsOfNodes(ctx, store.Unique(nodes), ProductQuery{Variants: VariantsParents, Page: store.Page{First: new(relatedCandidates)}}); err != nil {
+	if len(nodes) > 0 { // the product itself, or its parent, may be one of the first
+		if siblings, err = v.ProductsOfNodes(ctx, store.Unique(nodes), ProductQuery{Variants: VariantsParents, Page: store.Page{First: new(relatedCandidates + 1)}}); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +66,7 @@ func namedRelated(p *Product, kind string) (ids []string) {
 	return slices.DeleteFunc(store.Unique(ids), func(id string) bool { return id == p.ID() })
 }
 
-// alike returns the products of a node but p and its variants, those with the most tags in common first.
+// alike returns at most relatedCandidates products of a node but p and its variants, those with the most tags in common first.
 func alike(p *Product, candidates []*Product) []*Product {
 	tags := make(map[string]bool, len(p.Tags()))
 	for _, tag := range p.Tags() {
@@ -84,6 +84,7 @@ func alike(p *Product, candidates []*Product) []*Product {
 	list := slices.DeleteFunc(slices.Clone(candidates), func(other *Product) bool {
 		return other.ID() == family || other.ID() == p.ID() || other.ParentID() == family
 	})
+	list = list[:min(relatedCandidates, len(list))]
 	slices.SortStableFunc(list, func(a, b *Product) int { return cmp.Compare(common(b), common(a)) })
 	return list
 }

@@ -33,14 +33,14 @@ type resultOrder struct {
 type readPositions func(ctx context.Context, start, end int) ([]uint32, error)
 
 // arrange returns the length of the result and how to read a part of it, in one of these ways:
-//   - by relevance, the best first: the first products are computed and cached, and all only for a page beyond (byBest);
+//   - by relevance, the best first: the best products are computed and cached, and all only for a page beyond (arrangeBest);
 //   - any other result that is not stored is computed once and cached;
 //   - the list's own order is read as it is stored, and costs the same at any offset;
 //   - so is another stored order, within bounds of its sort key (bounded).
 func (o *resultOrder) arrange(ctx context.Context) (total int, read readPositions, err error) {
 	switch {
 	case o.sort.By == store.SortRelevance && !o.sort.Descending && !o.filter.Live():
-		return o.byBest(ctx)
+		return o.arrangeBest(ctx)
 	case o.computed():
 		found, err := o.result(ctx)
 		return len(found), func(_ context.Context, start, end int) ([]uint32, error) { return found[start:end], nil }, err
@@ -219,15 +219,15 @@ func (o *resultOrder) result(ctx context.Context) (index.Ordinals, error) {
 	if o.filter.Live() {
 		return o.inStock(ctx)
 	}
-	return o.filtered(ctx)
+	return o.filteredAndSorted(ctx)
 }
 
 // filteredWork is the cost of filtering and sorting one product, in bytes of an
 // Allowance.
 const filteredWork = 32
 
-// filtered computes the result and caches it.
-func (o *resultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
+// filteredAndSorted computes the result and caches it. The filter must not have conditions on live stock.
+func (o *resultOrder) filteredAndSorted(ctx context.Context) (index.Ordinals, error) {
 	o.record()
 	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: o.key(), Sort: o.sort, Number: o.epoch}
 	if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {

@@ -16,7 +16,7 @@ import (
 // processes at most maxStaleness after their commit. Whenever it cannot guarantee that, reads
 // go to the database: before it is loaded, when the records exceed the budget, during
 // large imports, when the poll has not reached the database for maxStaleness, and after a sign
-// of another database until two reads agree.
+// of another database until enough loads agree (requiredMatches).
 //
 // It is reloaded every reloadEvery without blocking readers, in case rows were written
 // without publishing the change, as by COPY.
@@ -30,18 +30,19 @@ type stockCache struct {
 	overBudget bool        // the records exceed the budget
 	loadAfter  time.Time   // earliest next load
 
-	suspect  bool          // one read is not enough to confirm
-	lastLoad loadSummary   // last unconfirmed read
-	matches  int           // consecutive reads that found the same
-	pause    time.Duration // before the next confirming read
+	suspect  bool          // one load is not enough to confirm
+	lastLoad loadSummary   // last unconfirmed load
+	matches  int           // consecutive loads that found the same
+	pause    time.Duration // before the next confirming load
 
-	loadMu           sync.Mutex // held by the loader
 	loading          bool
 	missedRows       []stockRow // rows written or read while loading
 	missedIncomplete bool       // missedRows lacks some, so the load cannot be used
 
 	loads uint64       // complete loads
 	feed  laneProgress // how far the cells have followed the writes of all processes
+
+	loadMu sync.Mutex // admits one loader; it guards no member: mu does
 }
 
 // maxStaleness is the largest staleness of a cached read.
@@ -200,7 +201,7 @@ func (c *stockCache) apply(rows []stockRow) {
 	}
 }
 
-// markOverBudget records that the records exceed the budget, and logs it once.
+// markOverBudget records that the records exceed the budget, logs it once, and puts off the next load.
 func (c *stockCache) markOverBudget() {
 	c.loadAfter = time.Now().Add(retryOverBudget)
 	if !c.overBudget {
@@ -228,7 +229,7 @@ func (c *stockCache) drop() {
 	c.loadAfter = time.Now().Add(maxStaleness)
 }
 
-// requireConfirmation empties the cache until two loads agree.
+// requireConfirmation empties the cache until two loads agree, or five if they find another number of records than is counted.
 func (c *stockCache) requireConfirmation() {
 	if c == nil {
 		return

@@ -15,7 +15,7 @@ type clientCache struct {
 	PossibleTypes map[string][]string `json:"possibleTypes"`
 	// Keyless are the types without an id: part of what they are read from.
 	Keyless []string `json:"keyless"`
-	// Values are those of them that make up no list and no mutation's answer.
+	// Values are the keyless types that are no envelope.
 	Values []string `json:"values"`
 	// Lists has the lists that are read by pages, of each type, and of each
 	// the arguments that tell one list from another: all but the cursors.
@@ -51,7 +51,7 @@ func (c *clientCache) addObject(schema *ast.Schema, object *ast.Definition) {
 	root := object == schema.Query || object == schema.Mutation || object == schema.Subscription
 	if !root && object.Fields.ForName("id") == nil {
 		c.Keyless = append(c.Keyless, object.Name)
-		if !isPaging(object.Name) {
+		if !isEnvelope(object.Name) {
 			c.Values = append(c.Values, object.Name)
 		}
 	}
@@ -66,9 +66,9 @@ func (c *clientCache) addObject(schema *ast.Schema, object *ast.Definition) {
 	}
 }
 
-// isPaging tells the types whose objects are made anew by each answer, which a
-// cache puts together by rules of their own.
-func isPaging(name string) bool {
+// isEnvelope reports whether objects of a type are made anew by each answer: parts of a list, and payloads of mutations. Caches have
+// rules of their own for lists.
+func isEnvelope(name string) bool {
 	return name == "PageInfo" || slices.ContainsFunc([]string{"Connection", "Edge", "Payload"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 

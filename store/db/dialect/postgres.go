@@ -43,7 +43,9 @@ func (postgresDialect) Open(ctx context.Context, config Config) (Pools, error) {
 		base.ConnConfig.ConnectTimeout = timeouts.Connection
 	}
 	base.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
-	base.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {} // those of a shared connection; pgx would keep them
+	// PgBouncer may share the session of another client's listener with a pool. Its notifications are dropped: pgx would keep
+	// them. listenPostgres, whose connection is in no pool, resets this.
+	base.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {}
 	var p Pools
 	var all closers
 	var resets []func()
@@ -112,7 +114,7 @@ func (postgresDialect) Open(ctx context.Context, config Config) (Pools, error) {
 // system identifier, the database's oid and the oid of a table, which changes when
 // the table is dropped and created again.
 type postgresIdentity struct {
-	noSystemID atomic.Bool // PostgreSQL-compatible databases and some roles cannot read the system identifier
+	noSystemID atomic.Bool // the system identifier cannot be read: by the role, or in a PostgreSQL-compatible database
 }
 
 const (
@@ -129,15 +131,23 @@ func (i *postgresIdentity) expression() string {
 	return systemIdentity + databaseIdentity
 }
 
-// read reads the identity. It does so without the system identifier from the first time that this is refused.
+// read reads the identity. It does so without the system identifier from the first time that this cannot be read. Any other
+// error, such as a timeout, changes nothing: with another expression the identity would be that of another database.
 func (i *postgresIdentity) read(ctx context.Context, conn *pgx.Conn) (identity string, err error) {
-	err = conn.QueryRow(ctx, `SELECT `+i.expression()).Scan(&identity)
+	used := i.expression()
+	err = conn.QueryRow(ctx, `SELECT `+used).Scan(&identity)
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) && !i.noSystemID.Load() {
+	if errors.As(err, &refused) && isUnreadable(refused.Code) && used != databaseIdentity {
 		i.noSystemID.Store(true)
-		err = conn.QueryRow(ctx, `SELECT `+i.expression()).Scan(&identity)
+		err = conn.QueryRow(ctx, `SELECT `+databaseIdentity).Scan(&identity)
 	}
 	return identity, err
+}
+
+// isUnreadable reports whether an error code means that a query fails for good: the role may not run it, a function or relation
+// does not exist (class 42), or the database does not support it (class 0A).
+func isUnreadable(code string) bool {
+	return strings.HasPrefix(code, "42") || strings.HasPrefix(code, "0A")
 }
 
 // maxSnapshots is the size of the pool for snapshots: jobs, an export, and the stock
@@ -160,6 +170,7 @@ func (postgresDialect) Tables() string {
 		ORDER BY c.relname COLLATE "C"`
 }
 
+// Mark returns no statements: only files of SQLite are marked.
 func (postgresDialect) Mark(int) string { return "" }
 
 func (postgresDialect) Columns() string {

@@ -6,7 +6,7 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// applied is what an application takes off a cart, by line in canonical order.
+// applied is what an application takes off a cart, by line in the order of Cart: the most expensive units first.
 type applied struct {
 	of           *application
 	off          []int64
@@ -46,7 +46,7 @@ func (c *Cart) use(a *application, left []int) *applied {
 	return d
 }
 
-// offUnits takes an amount or a percentage off units, the most expensive first.
+// offUnits takes an amount or a percentage off units, the most expensive first, which is the order of the lines.
 func (c *Cart) offUnits(d *applied, left []int) {
 	for i, n := range left {
 		n = min(n, d.of.limit-d.applications)
@@ -89,7 +89,7 @@ func (c *Cart) xForY(d *applied, left []int) {
 	d.applications = groups
 }
 
-// xForAmount lowers the price of each group of x that is more expensive to the amount.
+// xForAmount lowers the price of each group of x to the amount, if it is higher.
 func (c *Cart) xForAmount(d *applied, left []int) {
 	amount, x := d.of.amount, d.of.terms.X
 	if _, ok := d.of.p.AmountIn(c.currency); !ok || x < 1 {
@@ -105,7 +105,7 @@ func (c *Cart) xForAmount(d *applied, left []int) {
 				groups := min(n/x, d.of.limit-d.applications)
 				off := c.lines[i].Unit*int64(x) - amount
 				if off <= 0 {
-					return // groups get cheaper
+					return // nor do later groups cost more than the amount: units get cheaper
 				}
 				d.take(i, groups*x, off*int64(groups))
 				d.applications, n = d.applications+groups, n-groups*x
@@ -118,7 +118,7 @@ func (c *Cart) xForAmount(d *applied, left []int) {
 			}
 			off := c.price(group) - amount
 			if off <= 0 {
-				return
+				return // as above
 			}
 			d.takeAll(c, group, 1, off)
 			d.applications, size = d.applications+1, 0
@@ -146,7 +146,8 @@ func (c *Cart) bundles(d *applied, left []int) {
 		if off <= 0 {
 			return
 		}
-		times := d.of.limit - d.applications // until a line has too few units
+		// The next bundle is the same until a line has too few units: pick takes the first lines that have any.
+		times := d.of.limit - d.applications
 		for i := range left {
 			if n := picked[i] + free[i]; n > 0 {
 				times = min(times, left[i]/n)
@@ -190,7 +191,7 @@ func (c *Cart) pickBundle(a *application, left, picked, free []int) bool {
 		}
 		gift := lines[at]
 		free[gift]++
-		// Only if the bundle uses the unit must it be picked again: it needs the unit if it cannot use another.
+		// If the bundle uses this unit, pick the bundle again from the others. If that fails, the unit is not free.
 		if picked[gift]+free[gift] > left[gift] && !required() {
 			free[gift]--
 			required()
