@@ -165,3 +165,23 @@ func TestWrittenNodesAreReadTogether(t *testing.T) {
 		require.Contains(t, a.Body.String(), "filesUpsert.items.node: 1,000 rows requested")
 	})
 }
+
+// An amount without includesTax keeps that of the stored one in its currency.
+func TestAmountsKeepTheirTax(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		write := func(amounts string) string {
+			a := s.Post(t, `mutation { pricesUpsert(input: {items: {pricebookId: "standard", sku: "TAXED", amounts: [`+amounts+`]}}) {
+				items { changes { field after } node { ... on AuthoredPrice { amounts { money { amount } includesTax } } } } userErrors { message } } }`, nil)
+			require.Empty(t, a.Errors)
+			return string(a.Data)
+		}
+		require.Contains(t, write(`{money: {currency: "EUR", amount: "5"}, includesTax: true}, {money: {currency: "USD", amount: "5"}}`),
+			`"amounts":[{"money":{"amount":"5"},"includesTax":true},{"money":{"amount":"5"},"includesTax":false}]`)
+		require.Contains(t, write(`{money: {currency: "EUR", amount: "6"}, includesTax: null}`),
+			`"changes":[{"field":["amounts","EUR","money","amount"],"after":"6"}],"node":{"amounts":[{"money":{"amount":"6"},"includesTax":true},{"money":{"amount":"5"},"includesTax":false}]}`)
+		require.Contains(t, write(`{money: {currency: "EUR", amount: "6"}, includesTax: false}`),
+			`"changes":[{"field":["amounts","EUR","includesTax"],"after":"false"}]`)
+	})
+}

@@ -140,17 +140,17 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 	return &generated.PromotionCreatePayload{Promotion: promotionRow(created), Warnings: warnings, UserErrors: userErrs}, err
 }
 
-// promotionWarnings returns a warning for each list of a promotion that names SKUs or catalogs that do not exist, and for each
-// currency that ISO 4217 does not have, by its path in the input. inDetails says that the input has GraphQL's details, not REST's
+// promotionWarnings returns a warning for each list of a promotion that names SKUs or catalogs that do not exist, or SKUs of parents,
+// which carts do not have, and for each currency that ISO 4217 does not have, by its path in the input. inDetails says that the input has GraphQL's details, not REST's
 // schema. The promotion may be nil.
 func (r *Resolver) promotionWarnings(ctx context.Context, p *rule.Promotion, inDetails bool) ([]*model.Warning, error) {
 	warnings := []*model.Warning{}
 	if p == nil {
 		return warnings, nil
 	}
-	warn := func(path []string, format string, ids []string, known func(string) bool) {
-		if unknown := slices.DeleteFunc(store.Unique(ids), known); len(unknown) > 0 {
-			warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: store.UnknownReferencef(path, format, store.ListSome(unknown))}})
+	warn := func(path []string, format string, ids []string, right func(string) bool) {
+		if wrong := slices.DeleteFunc(store.Unique(ids), right); len(wrong) > 0 {
+			warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: store.UnknownReferencef(path, format, store.ListSome(wrong))}})
 		}
 	}
 	ofSchema := func(path []string) []string {
@@ -166,12 +166,13 @@ func (r *Resolver) promotionWarnings(ctx context.Context, p *rule.Promotion, inD
 		warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: warning}})
 	}
 	lists := p.SKULists()
-	skus, err := r.store.Catalogs.KnownSKUs(ctx, store.Unique(slices.Concat(mapRows(lists, func(l rule.SKUList) []string { return l.SKUs })...)))
+	skus, parents, err := r.store.Catalogs.KnownSKUs(ctx, store.Unique(slices.Concat(mapRows(lists, func(l rule.SKUList) []string { return l.SKUs })...)))
 	if err != nil {
 		return nil, err
 	}
 	for _, list := range lists {
 		warn(ofSchema(list.Path), "names SKUs that no product has: %s; create the products, or correct the SKUs", list.SKUs, func(sku string) bool { return skus[sku] })
+		warn(ofSchema(list.Path), "names SKUs of parents: %s; carts have their variants, so name the SKUs of these", list.SKUs, func(sku string) bool { return !parents[sku] })
 	}
 	catalogs, err := r.store.Catalogs.ByID(ctx, p.TargetCatalogs)
 	if err != nil {

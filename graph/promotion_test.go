@@ -46,11 +46,13 @@ func TestPromotions(t *testing.T) {
 			gift: promotionCreate(input: {id: "gift", name: "G", start: "2024-01-01", end: "2030-01-01", details: {bundleGift: {gifts: ["ANVIL", "GFT"], requirements: [{quantity: 1}, {skus: ["NO", "NO", "A", "B", "C", "D", "E", "ANVIL"], quantity: 1}]}}}) { warnings { field message } userErrors { message } }
 			dry: promotionUpdate(input: {id: "gift", dryRun: true, restDetails: {schema: {gifts: ["ANVIL"], targets: [["ANVIL"], ["anvil"]], quantities: [1, 1]}}}) { warnings { field message } userErrors { message } }
 			known: promotionUpdate(input: {id: "gift", details: {bundleGift: {gifts: ["ANVIL"], requirements: [{skus: ["ANVIL"], quantity: 1}]}}}) { warnings { field message } userErrors { message } }
+			parent: promotionUpdate(input: {id: "gift", details: {bundleGift: {gifts: ["ANVIL"], requirements: [{skus: ["EASEL", "EASEL-OAK"], quantity: 1}]}}}) { warnings { field message } userErrors { message } }
 			refused: promotionUpdate(input: {id: "gift", restDetails: {schema: {gifts: ["NO"]}}}) { warnings { field } userErrors { code } } }`,
 			data: `{"gift":{"warnings":[{"field":["input","details","bundleGift","gifts"],"message":"details.bundleGift.gifts names SKUs that no product has: GFT; create the products, or correct the SKUs."},
 					{"field":["input","details","bundleGift","requirements","1","skus"],"message":"details.bundleGift.requirements.1.skus names SKUs that no product has: NO, A, B, C, D and 1 more; create the products, or correct the SKUs."}],"userErrors":[]},
 				"dry":{"warnings":[{"field":["input","restDetails","schema","targets","1"],"message":"restDetails.schema.targets.1 names SKUs that no product has: anvil; create the products, or correct the SKUs."}],"userErrors":[]},
-				"known":{"warnings":[],"userErrors":[]},"refused":{"warnings":[],"userErrors":[{"code":"UNPROCESSABLE"}]}}`},
+				"known":{"warnings":[],"userErrors":[]},
+				"parent":{"warnings":[{"field":["input","details","bundleGift","requirements","0","skus"],"message":"details.bundleGift.requirements.0.skus names SKUs of parents: EASEL; carts have their variants, so name the SKUs of these."}],"userErrors":[]},"refused":{"warnings":[],"userErrors":[{"code":"UNPROCESSABLE"}]}}`},
 		{name: "currencies that ISO 4217 does not have", query: `mutation {
 			groups: promotionCreate(input: {id: "groups", name: "G", start: "2024-01-01", end: "2030-01-01", minCartValue: [{amount: "1", currency: "QQQ"}], details: {xForY: {x: 2, y: 1, skus: ["ANVIL"], currencies: ["USD", "ZZZ"]}}}) { warnings { field message } userErrors { message } }
 			dry: promotionUpdate(input: {id: "groups", dryRun: true, minCartValue: [], maxDiscountValue: [{amount: "1", currency: "QQQ"}], restDetails: {promotion_type: "x_for_amount", schema: {x: 2, targets: ["ANVIL"], currencies: [{currency: "ZZZ", amount: 5}]}}}) { warnings { field } userErrors { message } }

@@ -105,7 +105,7 @@ func TestPublishErrors(t *testing.T) {
 			data: `{"jobCancel":{"job":null,"userErrors":[{"field":["input","id"],"code":"NOT_FOUND"}]}}`},
 		{name: "releases of an unknown catalog", query: `{ catalogReleases(catalogId: "none") { id } }`, codes: []store.Code{store.NotFound}, argument: "catalogId"},
 		{name: "too many jobs", query: `{ jobs(first: 101) { id } }`, codes: []store.Code{store.Unprocessable}, argument: "first"},
-		{name: "a queued job is canceled", query: `mutation { catalogPublish(input: {catalogId: "outlet"}) { job { state } } }`, data: `{"catalogPublish":{"job":{"state":"QUEUED"}}}`},
+		{name: "a queued job is canceled", query: `mutation { catalogPublish(input: {catalogId: "outlet", label: "Spring"}) { job { state catalogUuid label } } }`, data: `{"catalogPublish":{"job":{"state":"QUEUED","catalogUuid":"outlet","label":"Spring"}}}`},
 		{name: "jobs, newest first", query: `{ jobs(first: 1) { kind state actor } }`, data: `{"jobs":[{"kind":"CATALOG_PUBLISH","state":"QUEUED","actor":"client:tester"}]}`},
 	})
 }

@@ -581,7 +581,7 @@ Portico: catalog, stock and promotions of a shop.
 **Null and errors.** A root field is null when its request is refused or fails. The reason is in ` + "`" + `errors` + "`" + `, and the other
 root fields of the operation still return data. The same holds for ` + "`" + `Stock.transactions` + "`" + `, which needs a scope of its own.
 The descriptions below mention null only where it has another meaning. In arguments and in inputs that create or select,
-null is the same as leaving the member out. In inputs of updates and in items of upserts, a member that is left out keeps its
+null is the same as leaving the member out, except that a type that ends with ` + "`" + `!` + "`" + ` refuses it. In inputs of updates and in items of upserts, a member that is left out keeps its
 value, and null clears it. A member marked "Not null." refuses null: UNPROCESSABLE.
 
 **Ids.** An ` + "`" + `id` + "`" + ` is a global id: unique over all types, accepted by ` + "`" + `node` + "`" + `, and safe as a cache key. Arguments that take an
@@ -599,8 +599,13 @@ own id of another object, one named ` + "`" + `…Id` + "`" + ` the global id. `
 - ` + "`" + `offset` + "`" + `: rows to skip, 0 to 10000, for page numbers. Use it with ` + "`" + `first` + "`" + `.
 - ` + "`" + `filter` + "`" + `: an id of nothing matches nothing, and so does an empty list of values.
 
+**Cost.** An operation has a limit on its cost, which counts the fields of the rows that it asks for by ` + "`" + `first` + "`" + `, and the rows that
+there are in lists without pages, such as ` + "`" + `children` + "`" + `. The error of an operation above the limit says which page size fits.
+
+**Token.** ` + "`" + `POST /oauth/access_token` + "`" + ` returns a token for a client's id and secret. Send it as ` + "`" + `Authorization: Bearer` + "`" + `.
+
 **Shopper.** The headers ` + "`" + `Accept-Language` + "`" + ` or ` + "`" + `X-Moltin-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + ` and ` + "`" + `X-Moltin-Currency` + "`" + `, and the token,
-decide which catalog, prices and languages a request sees. "The catalog" below means the one that this shopper sees.
+decide which catalog, prices and languages a request sees. ` + "`" + `X-Moltin-Language` + "`" + ` wins over ` + "`" + `Accept-Language` + "`" + `. "The catalog" below means the one that this shopper sees.
 
 **Authored and published.** What mutations write of catalogs, products, prices, sales, nodes, files, attributes, synonyms and
 redirects is authored. Fields and types whose names begin with ` + "`" + `Authored` + "`" + ` show it, where shoppers see another form. ` + "`" + `Catalog` + "`" + `,
@@ -615,7 +620,7 @@ Where an input has ` + "`" + `dryRun` + "`" + `, true writes nothing, and the pa
 **Idempotency keys** make a mutation safe to retry. A key is 1 to 255 visible ASCII characters, sent as ` + "`" + `idempotencyKey` + "`" + ` in
 the input, or as the header ` + "`" + `Idempotency-Key` + "`" + ` for all mutations of the operation. Repeating the mutation with the same key
 within 24 hours returns the first result without running it again, and ` + "`" + `extensions.idempotentReplay` + "`" + ` lists the response
-names of such fields. The same key with a different input is CONFLICT. Each client has its own keys for each mutation. A mutation that fails or returns ` + "`" + `userErrors` + "`" + ` stores no key. Several mutations of
+names of such fields. The same key with a different input is CONFLICT in ` + "`" + `userErrors` + "`" + `. Each client has its own keys for each mutation. A mutation that fails or returns ` + "`" + `userErrors` + "`" + ` stores no key. Several mutations of
 one name in an operation are told apart by their order.
 
 **Subscriptions** stream over server-sent events (` + "`" + `POST` + "`" + ` with ` + "`" + `Accept: text/event-stream` + "`" + `) or a WebSocket
@@ -695,9 +700,9 @@ type Query {
 
   """
   What a cart costs: prices of the lines, discounts of active automatic promotions and of codes, and the
-  total. Each unit takes part in at most one promotion of items. Of the promotions of the whole cart, the one that
-  takes off the most applies to what is left. It reads only: it redeems no code and reserves no stock. A
-  code for certain users is checked for the token's customer, else its account. Codes count against the
+  total. Each unit takes part in at most one promotion of items, and the components of a bundle in none. Of the promotions
+  of the whole cart, the one that takes off the most applies to what is left. It reads only: it redeems no code and reserves
+  no stock. A code for certain users is checked for the token's customer, else its account. Codes count against the
   rate limit of code checks.
   Example: ` + "`" + `cartPreview(lines: [{productId: "prod-latte-small", quantity: 2}], codes: ["EARLYBIRD"]) { total { formatted } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:read` + "`" + `.
@@ -760,9 +765,9 @@ type Query {
   ): CatalogNodeConnection
 
   """
-  The paths of all nodes, then of all products that a node lists, for a sitemap. Rows without a path are left out.
+  The paths of all hierarchies and nodes, then of all products that a node lists, for a sitemap. Rows without a path are left out.
   Read it part by part: send ` + "`" + `endCursor` + "`" + ` as ` + "`" + `after` + "`" + ` until it is null.
-  Example: ` + "`" + `sitemap { nodes { path updatedAt } endCursor }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `.
+  Example: ` + "`" + `sitemap { nodes { path publishedAt } endCursor }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   sitemap(
     "Number of rows to read, 1 to 1000."
@@ -799,7 +804,7 @@ type Query {
 
   """
   Suggestions for a text while a shopper types it, in the shopper's language. Example:
-  ` + "`" + `searchSuggestions(text: "choc co", first: 5) { completions products { name } catalogNodes { name } didYouMean }` + "`" + `.
+  ` + "`" + `searchSuggestions(text: "house bl", first: 5) { completions products { name } catalogNodes { name } didYouMean }` + "`" + `.
   Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   searchSuggestions(
@@ -1442,7 +1447,7 @@ type Mutation {
   "Sets the products of a node: attaches and detaches as needed. Detached ones are no longer curated. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodeProductsSet("The input." input: CatalogNodeProductsSetInput!): CatalogNodeProductsSetPayload
 
-  "Sets which products of a node come first, in order: at most 20 that are attached, none with an empty list. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  "Sets which products of a node come first, in order: at most 20 that are attached, none with an empty list. To add one, send ` + "`" + `curatedProductUuids` + "`" + ` with it. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodeCurate("The input." input: CatalogNodeProductsInput!): CatalogNodePayload
 
   # Products and prices, as authored
@@ -1461,7 +1466,7 @@ type Mutation {
   """
   pricebooksUpsert("The input." input: PricebooksUpsertInput!): AuthoringPayload
 
-  "Deletes up to 1000 price books, all or none, that have no prices and that no catalog uses. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  "Deletes up to 1000 price books, all or none, that have no prices (` + "`" + `pricesDelete` + "`" + `) and that no catalog uses. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   pricebooksDelete("The input." input: DeletionInput!): AuthoringPayload
 
   """
@@ -1552,7 +1557,7 @@ type Mutation {
 type Subscription {
   """
   The stock of each product, now and after each change by any server, at most ten times a second. A
-  product without a stock record is sent once it has one.
+  product without a stock record is sent once it has one: of a bundle or a parent, subscribe to the components or variants.
   Example: ` + "`" + `subscription { stockChanged(productIds: ["prod-espresso"]) { uuid available } }` + "`" + `.
   Needs the scope ` + "`" + `inventory:read` + "`" + `.
   """
@@ -1796,7 +1801,7 @@ type MemberChange {
   the key in the place of the position: ` + "`" + `["translations", "fr", "name"]` + "`" + `, ` + "`" + `["amounts", "USD", "money", "amount"]` + "`" + `.
   """
   field: [String!]!
-  "JSON text before, for example ` + "`" + `\"Mug\"` + "`" + `, as it is stored: enums are in lower case, amounts are numbers. It is cut as the list says. Null if absent."
+  "JSON text before, for example ` + "`" + `\"Mug\"` + "`" + `, as it is stored: enums are in lower case, amounts are numbers, times as they were written. It is cut as the list says. Null if absent."
   before: String
   "JSON text after, likewise."
   after: String
@@ -1986,8 +1991,8 @@ type Product implements Node {
   """
   availableForSale: Boolean
   """
-  The active automatic promotions of items that target it, those that end first. Promotions of the
-  whole cart are in ` + "`" + `cartPreview` + "`" + `. Null only with an error.
+  The active automatic promotions of items that target it, those that end first. Those of a parent's variants are theirs.
+  Promotions of the whole cart are in ` + "`" + `cartPreview` + "`" + `. Null only with an error.
   """
   promotions: [ActivePromotion!]
   "What search engines show of it, and its canonical path."
@@ -2388,8 +2393,8 @@ type Redirect {
 "What a shopper may look for who has typed a part of a search."
 type SearchSuggestions {
   """
-  The text with its last word completed by words of product names, the most frequent first: ` + "`" + `choc cookies` + "`" + `.
-  Mistyped words are replaced. Empty if no name has a word that begins with the last one.
+  The text with its last word completed by longer words in the names of the products that it finds, the most frequent
+  first: ` + "`" + `house blend` + "`" + ` for ` + "`" + `house bl` + "`" + `. Mistyped words are replaced.
   """
   completions: [String!]!
   "The products that the text finds, mistyped words replaced, the best first."
@@ -2428,7 +2433,7 @@ input ProductFilter {
   list has an ` + "`" + `orderBy` + "`" + `.
   """
   search: String
-  "At most 1000 global ids or ` + "`" + `uuid` + "`" + `s. The products are sorted last updated first, and curation is ignored."
+  "At most 1000 global ids or ` + "`" + `uuid` + "`" + `s. The products are sorted last updated first, and curation is ignored. Variants and others that no node lists need ` + "`" + `includeChildren` + "`" + `."
   ids: [ID!]
   "By name, in the base language."
   name: TextFilter
@@ -3457,7 +3462,7 @@ type PromotionPercentDiscount {
 type PromotionItemFixedDiscount {
   "The amount off a unit, by currency."
   amounts: [Money!]!
-  "SKUs of the items. Null means all, empty means none."
+  "SKUs of the items, of variants in the place of their parent. Null means all, empty means none."
   skus: [String!]
 }
 
@@ -3467,11 +3472,14 @@ type PromotionItemPercentDiscount {
   percent: String
   "Percentages that replace ` + "`" + `percent` + "`" + ` in a currency. Empty if there are none."
   percentByCurrency: [PromotionCurrencyPercent!]!
-  "SKUs of the items. Null means all, empty means none."
+  "SKUs of the items, of variants in the place of their parent. Null means all, empty means none."
   skus: [String!]
 }
 
-"X items for the price of Y."
+"""
+X items for the price of Y. A group is any X units of the items, mixed. The most expensive units are grouped first, and the
+cheapest of each group are free.
+"""
 type PromotionXForY {
   "Units of a group."
   x: Int!
@@ -3557,7 +3565,7 @@ input PromotionPercentDiscountInput {
 input PromotionItemFixedDiscountInput {
   "The amount off a unit, at least one, each currency once."
   amounts: [MoneyInput!]!
-  "SKUs of the items. Null means all, empty means none."
+  "SKUs of the items, of variants in the place of their parent. Null means all, empty means none."
   skus: [String!]
 }
 
@@ -3567,7 +3575,7 @@ input PromotionItemPercentDiscountInput {
   percent: String!
   "Percentages that replace ` + "`" + `percent` + "`" + ` in a currency, each currency once."
   percentByCurrency: [PromotionCurrencyPercentInput!]
-  "SKUs of the items. Null means all, empty means none."
+  "SKUs of the items, of variants in the place of their parent. Null means all, empty means none."
   skus: [String!]
 }
 
@@ -4276,7 +4284,7 @@ type ActivePromotion {
   x: Int
   "Units of a group that are paid. Null for types other than X_FOR_Y."
   y: Int
-  "SKUs of the items that it holds for. Null means all, and for promotions of the whole cart and of bundles."
+  "SKUs of the items that it names. Products that its conditions exclude are among them: those of one product are ` + "`" + `Product.promotions` + "`" + `. Null means all, and for promotions of the whole cart and of bundles."
   skus: [String!]
   "SKUs of the free items of BUNDLE_GIFT. Empty for other types."
   gifts: [String!]!
@@ -4995,7 +5003,7 @@ input AuthoredProductFilter {
   count. At most 200 characters and 20 words.
   """
   search: String
-  "Bounds on the time of the last change."
+  "Bounds on the time of the last change of the product itself, not of its prices, stock or nodes."
   updatedAt: DateTimeBounds
 }
 
@@ -5420,11 +5428,11 @@ A product, or what changes of it. An absent member keeps its value, null clears 
 input ProductItemInput {
   "Global id or ` + "`" + `uuid` + "`" + `, which may be new. Default: the product with this SKU, or a new product."
   id: ID
-  "Stock keeping unit: ` + "`" + `MUG-1` + "`" + `. At most 1024 bytes."
+  "Stock keeping unit: ` + "`" + `MUG-1` + "`" + `. At most 1024 bytes. Another product may have it too, with a warning."
   sku: String
   "Display name, in the base language. At most 1024 bytes."
   name: String
-  "URL slug. Default of a new product: made of the name."
+  "URL slug. Another product may have it too, with a warning. Default of a new product: made of the name."
   slug: String
   "Whether it is for sale once it is published."
   status: AuthoredProductStatus
@@ -5647,8 +5655,8 @@ input PriceItemInput {
 input PriceAmountInput {
   "Price of one unit."
   money: MoneyInput!
-  "Whether the amount includes tax."
-  includesTax: Boolean! = false
+  "Whether the amount includes tax. Default: as the stored amount in this currency, else false."
+  includesTax: Boolean
   "Amounts for larger quantities."
   tiers: [PriceTierInput!]
 }
@@ -6216,7 +6224,7 @@ input AuditEventFilter {
   actor: String
   "Only resources of this kind."
   kind: AuditKind
-  "Only this resource: its global id or ` + "`" + `uuid` + "`" + `. It does not find events of several resources."
+  "Only resources with this own id, for example a product and its stock record, or with this global id. It does not find events of several resources. A product's prices have ids of their own, and its places are of the nodes."
   resourceId: ID
   "Only this action."
   action: AuditAction
@@ -6251,7 +6259,8 @@ type AuditEvent {
   resourceCount: Int!
   """
   Members before and after, the first 100. Values are cut after 1000 characters, and secrets are masked.
-  ` + "`" + `products` + "`" + ` of a category has the ids that were removed and added. Empty for several resources.
+  ` + "`" + `products` + "`" + ` of a node has the ids that were removed and added, ` + "`" + `productIds` + "`" + ` those of ` + "`" + `catalogNodeCurate` + "`" + `. Empty for
+  several resources.
   """
   members: [MemberChange!]!
   "How many members differ."
@@ -44313,10 +44322,6 @@ func (ec *executionContext) unmarshalInputPriceAmountInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	if _, present := asMap["includesTax"]; !present {
-		asMap["includesTax"] = false
-	}
-
 	fieldsInOrder := [...]string{"money", "includesTax", "tiers"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -44333,7 +44338,7 @@ func (ec *executionContext) unmarshalInputPriceAmountInput(ctx context.Context, 
 			it.Money = data
 		case "includesTax":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includesTax"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
 			if err != nil {
 				return it, err
 			}

@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 
-	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
 )
@@ -14,10 +13,16 @@ func (s *Service) ProductExists(ctx context.Context, id string) (bool, error) {
 	return found, err
 }
 
-// KnownSKUs returns those of SKUs that products have, drafts included.
-func (s *Service) KnownSKUs(ctx context.Context, skus []string) (map[string]bool, error) {
-	found, err := db.CollectIn(ctx, s.db.Reader, db.Scalar[string], skus, `SELECT sku FROM product WHERE sku IN ($in)`)
-	return store.SetOf(found), err
+// KnownSKUs returns those of SKUs that products have, drafts included. A SKU that only parents have is true in parents.
+func (s *Service) KnownSKUs(ctx context.Context, skus []string) (known, parents map[string]bool, err error) {
+	found, err := db.CollectIn(ctx, s.db.Reader, db.ScanPair[string, bool], skus,
+		`SELECT sku, EXISTS (SELECT 1 FROM product child WHERE child.parent_id = product.id AND child.parent_id <> '') FROM product WHERE sku IN ($in)`)
+	known, parents = map[string]bool{}, map[string]bool{}
+	for _, product := range found {
+		parents[product.Key] = product.Value && (parents[product.Key] || !known[product.Key])
+		known[product.Key] = true
+	}
+	return known, parents, err
 }
 
 // Words returns the search words of the product by language, with those of further text in the base

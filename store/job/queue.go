@@ -79,7 +79,8 @@ func (s *Service) Schedule(ctx context.Context, actor store.Actor, kind JobKind,
 			job.State, runAt = JobScheduled, store.Micros(at)
 			beatAt = runAt - leaseExpiry.Microseconds()
 		}
-		text := string(store.Encode(input))
+		job.Input = store.Encode(input)
+		text := string(job.Input)
 		same, waits, err := db.One(ctx, t.Session, scanJob, `
 			SELECT `+jobColumns+` FROM job
 			WHERE finished_at = 0 AND state = $1 AND kind = $2 AND input = $3 AND run_at = $4 ORDER BY created_at, id LIMIT 1`,

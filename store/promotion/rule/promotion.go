@@ -50,8 +50,8 @@ type Promotion struct {
 	CreatedAt              time.Time
 	UpdatedAt              time.Time
 
-	Number, Epoch int64  `json:"-"` // Number keys its rows. Epoch counts how often its codes were deleted by re-enabling it.
-	Body          []byte `json:"-"` // the stored Source
+	Number, Epoch int64  // Number keys its rows. Epoch counts how often its codes were deleted by re-enabling it.
+	Body          []byte `json:"-"` // the stored Source; nil in the replay of a write
 }
 
 // PromotionCurrency is what a promotion takes off in a currency: an amount or a percentage. The

@@ -295,7 +295,7 @@ type ProductFilter struct {
 	// syntax. A text without a letter or digit matches everything. The best matches are first, unless the
 	// list has an `orderBy`.
 	Search *string `json:"search"`
-	// At most 1000 global ids or `uuid`s. The products are sorted last updated first, and curation is ignored.
+	// At most 1000 global ids or `uuid`s. The products are sorted last updated first, and curation is ignored. Variants and others that no node lists need `includeChildren`.
 	Ids []string `json:"ids"`
 	// By name, in the base language.
 	Name *TextFilter `json:"name"`
@@ -5285,7 +5285,8 @@ func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPr
 // ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY includes the requested fields of the GraphQL type PromotionXForY.
 // The GraphQL type's documentation follows.
 //
-// X items for the price of Y.
+// X items for the price of Y. A group is any X units of the items, mixed. The most expensive units are grouped first, and the
+// cheapest of each group are free.
 type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY struct {
 	Typename *string `json:"__typename"`
 	// Units of a group.
