@@ -43,10 +43,10 @@ var fullItems = map[string]struct{ key, item string }{
 	"filesUpsert":      {`{"id":"f"}`, `{"fileName":"f.jpg","mimeType":"image/jpeg","public":true,"href":"https://f.example/f.jpg","width":1,"height":1}`},
 	"attributesUpsert": {`{"key":"a"}`, `{"label":"A","labels":[{"locale":"fr","label":"A"}],"type":"NUMBER","unit":"kg","filterable":true,"searchable":true,"sortable":true}`},
 	"pricebooksUpsert": {`{"id":"b"}`, `{"name":"B","description":"D"}`},
-	"salesUpsert":      {`{"pricebookId":"standard","sku":"ANVIL","name":"s"}`, `{"validFrom":"2024-01-01T00:00:00Z","validTo":"2025-01-01T00:00:00Z","amounts":[{"money":{"currency":"USD","amount":"1"}}]}`},
+	"salesUpsert":      {`{"pricebookId":"standard","sku":"ANVIL","name":"s"}`, `{"validFrom":"2024-01-01T00:00:00Z","validTo":"2025-01-01T00:00:00Z","amounts":[{"money":{"currency":"USD","amount":"1"},"includesTax":true}]}`},
 	"synonymsUpsert":   {`{"id":"s"}`, `{"kind":"ONE_WAY","locale":"en","term":"a","terms":["b"]}`},
 
-	"priceModifiersUpsert": {`{"id":"m"}`, `{"name":"m","modifierType":"PRICE_EQUALS","amounts":[{"money":{"currency":"USD","amount":"1"}}]}`},
+	"priceModifiersUpsert": {`{"id":"m"}`, `{"name":"m","modifierType":"PRICE_EQUALS","amounts":[{"money":{"currency":"USD","amount":"1"},"includesTax":true}]}`},
 }
 
 // nullIsAbsent are members of items whose description says what null means, or that are changed by another member.

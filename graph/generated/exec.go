@@ -1803,7 +1803,7 @@ type MemberChange {
   field: [String!]!
   "JSON text before, for example ` + "`" + `\"Mug\"` + "`" + `, as it is stored: enums are in lower case, amounts are numbers, times as they were written. It is cut as the list says. Null if absent."
   before: String
-  "JSON text after, likewise."
+  "JSON text after, likewise. Null if absent."
   after: String
 }
 
@@ -5655,7 +5655,7 @@ input PriceItemInput {
 input PriceAmountInput {
   "Price of one unit."
   money: MoneyInput!
-  "Whether the amount includes tax. Default: as the stored amount in this currency, else false."
+  "Whether the amount includes tax. Default: as the stored amount in this currency, else false, which null is too."
   includesTax: Boolean
   "Amounts for larger quantities."
   tiers: [PriceTierInput!]

@@ -29,7 +29,7 @@ type PriceItemInput struct {
 // PriceAmountInput is an amount in a currency. It replaces the stored one with its tiers.
 type PriceAmountInput struct {
 	Money       rule.AmountInput  `json:"money"`
-	IncludesTax *bool             `json:"includesTax"` // nil for that of the stored amount
+	IncludesTax *bool             `json:"includesTax"` // nil for that of the stored amount, or null, which is false
 	Tiers       []*PriceTierInput `json:"tiers,omitzero"`
 }
 
@@ -227,8 +227,8 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 		}
 		at := append(slices.Clone(path), amount.key())
 		p.Set(p.amount(amount.Money.Digits(), member+".money.amount"), append(slices.Clone(at), "amount")...)
-		if amount.IncludesTax != nil {
-			p.Set(*amount.IncludesTax, append(slices.Clone(at), "includes_tax")...)
+		if amount.IncludesTax != nil || p.null(member+".includes_tax") {
+			p.Set(amount.IncludesTax != nil && *amount.IncludesTax, append(slices.Clone(at), "includes_tax")...)
 		}
 		p.putWhole("", true, tiers, append(at, "tiers")...) // no member: an amount without tiers removes the stored ones
 	}
