@@ -1771,6 +1771,8 @@ type UserError {
   message: String!
   "What refers to the object that was to be deleted: the first 10. Empty for other errors."
   referrers: [Referrer!]!
+  "How many refer to it. 0 for other errors."
+  referrerCount: Int!
 }
 
 "An object that refers to another one."
@@ -1792,6 +1794,8 @@ type Warning {
   message: String!
   "What still refers to the object that was deleted: the first 10. Empty for other warnings."
   referrers: [Referrer!]!
+  "How many refer to it. 0 for other warnings."
+  referrerCount: Int!
 }
 
 "A member before and after. A list without keys is one member."
@@ -9151,6 +9155,8 @@ func (ec *executionContext) childFields_UserError(ctx context.Context, field gra
 		return ec.fieldContext_UserError_message(ctx, field)
 	case "referrers":
 		return ec.fieldContext_UserError_referrers(ctx, field)
+	case "referrerCount":
+		return ec.fieldContext_UserError_referrerCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
 }
@@ -9203,6 +9209,8 @@ func (ec *executionContext) childFields_Warning(ctx context.Context, field graph
 		return ec.fieldContext_Warning_message(ctx, field)
 	case "referrers":
 		return ec.fieldContext_Warning_referrers(ctx, field)
+	case "referrerCount":
+		return ec.fieldContext_Warning_referrerCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Warning", field.Name)
 }
@@ -40378,6 +40386,29 @@ func (ec *executionContext) fieldContext_UserError_referrers(_ context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _UserError_referrerCount(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UserError_referrerCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReferrerCount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UserError_referrerCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _VariantOptions_uuid(ctx context.Context, field graphql.CollectedField, obj *release.VariantOptions) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -40725,6 +40756,29 @@ func (ec *executionContext) fieldContext_Warning_referrers(_ context.Context, fi
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Warning_referrerCount(ctx context.Context, field graphql.CollectedField, obj *model.Warning) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Warning_referrerCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReferrerCount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Warning_referrerCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Warning", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
@@ -63921,6 +63975,11 @@ func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "referrerCount":
+			out.Values[i] = ec._UserError_referrerCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -64120,6 +64179,11 @@ func (ec *executionContext) _Warning(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "referrers":
 			out.Values[i] = ec._Warning_referrers(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "referrerCount":
+			out.Values[i] = ec._Warning_referrerCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

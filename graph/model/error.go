@@ -56,11 +56,14 @@ func (e *UserError) Field() []string {
 // Message says what is wrong, what is allowed and what to do.
 func (e *UserError) Message() string { return Message(e.Error) }
 
-// Referrers returns what refers to the object that the error is about.
+// ReferrerCount returns how many objects refer to the one that the error is about.
+func (e *UserError) ReferrerCount() int { return e.Error.Referrers.Count }
+
+// Referrers returns the first objects that refer to the one that the error is about.
 func (e *UserError) Referrers() []*store.Referrer {
-	list := make([]*store.Referrer, len(e.Error.Referrers))
+	list := make([]*store.Referrer, len(e.Error.Referrers.First))
 	for i := range list {
-		list[i] = &e.Error.Referrers[i]
+		list[i] = &e.Error.Referrers.First[i]
 	}
 	return list
 }
