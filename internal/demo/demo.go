@@ -42,8 +42,8 @@ type Client struct {
 	Token            string // for a day, with all scopes
 }
 
-// Open imports the shop into a store, publishes it and creates a client with a token. It fails if the store has another shop,
-// whose settings it would overwrite.
+// Open imports the shop into a store, publishes it, and creates the public client and another one with a token. It fails if the
+// store has another shop: a catalog that is not the demo's.
 func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Client, error) {
 	catalogs, err := s.Releases.CatalogIDs(ctx)
 	if err != nil {

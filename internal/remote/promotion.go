@@ -146,8 +146,11 @@ func (c *wireCode) line(promotion string) codeLine {
 	if string(l.User) == "null" || string(l.User) == `""` {
 		l.User = nil
 	}
-	if l.MaxUses != nil && l.Uses != nil {
-		l.Uses = new(min(max(*l.Uses, 0), *l.MaxUses))
+	if l.Uses != nil {
+		l.Uses = new(max(*l.Uses, 0))
+	}
+	if l.Uses != nil && l.MaxUses != nil {
+		l.Uses = new(min(*l.Uses, *l.MaxUses))
 	}
 	return l
 }

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"slices"
 	"strings"
 
@@ -15,8 +14,9 @@ import (
 // and at the end (meta) when a release is read. Members that tell bundles and children
 // apart are present only when set: components, base_product_id and relationships.parent.
 //
-// Documents are stored by the hash of their bytes, so that releases and catalogs share
-// unchanged ones.
+// The order of the members is part of the format: DocumentScanner and package release read
+// them in it, and fall back to encoding/json for any other. Change these together, and
+// raise segment.ReleaseFormat.
 
 // Links are the products and files that a document refers to and that exist.
 type Links struct {
@@ -150,7 +150,7 @@ func (p *ProductSource) AppendRelationships(dst []byte, l Links) []byte {
 	return append(appendSelf(dst, p.ID, "component_products"), '}')
 }
 
-// bareTime returns a canonical time without the zone as JSON, or null.
+// bareTime returns a canonical time as JSON without its zone, as catalog REST shows times, or null.
 func bareTime(text string) string {
 	if text == "" {
 		return "null"
@@ -236,10 +236,4 @@ func FormatBool(b bool) string {
 		return "true"
 	}
 	return "false"
-}
-
-// DocumentHash identifies a document by its content.
-func DocumentHash(body []byte) [16]byte {
-	sum := sha256.Sum256(body)
-	return [16]byte(sum[:16])
 }

@@ -63,11 +63,13 @@ type DB struct {
 	keys     *keyQuota
 }
 
-// Hooks are called by the poll loop. Each may be nil.
+// Hooks are called with what this process notices. Each may be nil. The poll loop calls all of them. Changed is also called after
+// a commit of this process, so that calls may overlap, and Suspended by whatever notices another database: neither may use the
+// database or wait.
 type Hooks struct {
 	WorkSQL      string                                      // a SQL expression that is 1 while background work waits, else 0; "" for 0
 	Watched      func() bool                                 // whether somebody waits for changes
-	Polled       func(ctx context.Context, found Poll) error // after each poll
+	Polled       func(ctx context.Context, found Poll) error // after each poll, except during a suspension
 	Changed      func(name Topic)                            // a topic changed, in this process or another
 	FileReplaced func()                                      // the database file was replaced: stop serving
 

@@ -55,7 +55,7 @@ func (s *DB) poll(ctx context.Context) {
 	}
 }
 
-// pollOnce reads what changed and wakes those who wait for the poll. idle is true if nobody waits and no request runs.
+// pollOnce reads what changed and wakes those who wait for the poll. idle is true if nobody waits and no request came for a while.
 func (s *DB) pollOnce(ctx context.Context, idle bool) error {
 	timeout := 5 * time.Second
 	if idle { // saves the ping; the next poll has it
@@ -187,14 +187,17 @@ func (s *DB) refresh(ctx context.Context, idle bool) error {
 // catalogs then look again at what is served.
 func (s *DB) reload() {
 	s.topics.reloads.Add(1)
-	if s.hooks.Changed != nil {
-		s.hooks.Changed(TopicCatalog)
-	}
+	s.notifyChanged(TopicCatalog)
 }
 
 // topicChanged counts a change of a topic and calls the hook.
 func (s *DB) topicChanged(name Topic) {
 	s.topics.version(name).Add(1)
+	s.notifyChanged(name)
+}
+
+// notifyChanged calls the hook for a changed topic.
+func (s *DB) notifyChanged(name Topic) {
 	if s.hooks.Changed != nil {
 		s.hooks.Changed(name)
 	}
@@ -236,10 +239,14 @@ func (s *DB) checkReplacement(ctx context.Context, identity string, versions map
 	if s.hooks.Replaced != nil {
 		s.hooks.Replaced()
 	}
-	s.identityGuard.resume(identity)
 	s.Cache.clear()
-	for _, name := range []Topic{TopicSettings, TopicCatalog, TopicKeys, TopicClients} {
-		s.topicChanged(name)
+	topics := []Topic{TopicSettings, TopicCatalog, TopicKeys, TopicClients}
+	for _, name := range topics { // before reads resume, so that none gets a value of the replaced database
+		s.topics.version(name).Add(1)
+	}
+	s.identityGuard.resume(identity)
+	for _, name := range topics {
+		s.notifyChanged(name)
 	}
 	s.Log.Warn("the replaced database is complete; reloaded everything")
 	return nil

@@ -28,8 +28,8 @@ func (c Corrections) Size() (n int) {
 // frequentFactor is how many times as many products as a typed word must have a similar word to be found beside it.
 const frequentFactor = 20
 
-// OftenMeant is how many products must have a word similar to one that so many products have, so that it is found too. It is
-// 0 for a word that no product has: any similar word is found then.
+// OftenMeant returns how many products a similar word must have to be found beside a typed word of so many products. It is 0 for a
+// typed word that no product has: any similar word is found then.
 func OftenMeant(products int) int { return frequentFactor * products }
 
 // FoundCorrection is a correction of a word with the number of products that have it.
@@ -38,14 +38,19 @@ type FoundCorrection struct {
 	Products int
 }
 
-// Meant returns which of found a word of so many products may have meant, at most MaxCorrections, the most frequent first.
-// found is sorted by distance, and each has products. If no product has the word, these are the nearest ones. Further ones
-// must be much more frequent than the word and those.
+// Meant returns which of found a typed word of so many products may have meant, at most MaxCorrections, the most frequent first.
+// found is sorted by distance, and each has products. If no product has the typed word, the nearest of found are returned. Others
+// are returned if they are much more frequent than the typed word and the nearest.
 func Meant(products int, found []FoundCorrection) (meant []FoundCorrection) {
-	for _, c := range found {
-		if products == 0 && (len(meant) == 0 || c.Distance == meant[0].Distance) && len(meant) < MaxCorrections {
-			meant = append(meant, c)
+	frequentFirst := func(a, b FoundCorrection) int { return cmp.Compare(b.Products, a.Products) }
+	if products == 0 {
+		for _, c := range found {
+			if c.Distance == found[0].Distance {
+				meant = append(meant, c)
+			}
 		}
+		slices.SortStableFunc(meant, frequentFirst)
+		meant = meant[:min(len(meant), MaxCorrections)]
 	}
 	most := products
 	for _, c := range meant {
@@ -56,7 +61,7 @@ func Meant(products int, found []FoundCorrection) (meant []FoundCorrection) {
 			meant = append(meant, c)
 		}
 	}
-	slices.SortStableFunc(meant, func(a, b FoundCorrection) int { return cmp.Compare(b.Products, a.Products) })
+	slices.SortStableFunc(meant, frequentFirst)
 	return meant
 }
 

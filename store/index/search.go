@@ -34,7 +34,7 @@ const (
 )
 
 // SearchWords returns the folded words of a search text, for searches for parts of words in authored texts. They need no
-// word index. A text without letters and digits has none. The errors are those of NewSearch.
+// word index. A blank text has none. The errors are those of NewSearch.
 func SearchWords(text string) ([]string, error) {
 	search, err := NewSearch(text)
 	if err != nil || search.Empty() {

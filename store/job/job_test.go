@@ -104,14 +104,20 @@ func jobCoalesced(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, first.ID, enqueue(t, s, "slow", 1).ID)
 		other := enqueue(t, s, "slow", 2)
 		require.NotEqual(t, first.ID, other.ID)
+		left := enqueue(t, s, "slow", 3) // canceled while it ran, and left by its worker before that noticed
+		_, err := backend.SQL(t).ExecContext(t.Context(), `UPDATE job SET canceled = TRUE WHERE id = $1`, left.ID)
+		require.NoError(t, err)
+		wanted := enqueue(t, s, "slow", 3)
+		require.NotEqual(t, left.ID, wanted.ID)
 		storetest.RunWorker(t, s)
 		<-started
 		again := enqueue(t, s, "slow", 1)
 		require.NotEqual(t, first.ID, again.ID, "one that runs may have read the past")
 		close(goOn)
-		<-started
-		<-started
-		for _, task := range []*job.Job{first, other, again} {
+		for range 4 {
+			<-started
+		}
+		for _, task := range []*job.Job{first, other, wanted, again} {
 			reaches(t, s, task.ID, job.JobSucceeded)
 		}
 	}

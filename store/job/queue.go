@@ -58,7 +58,7 @@ func (s *Service) Cancel(ctx context.Context, actor store.Actor, id string) (*Jo
 }
 
 // Enqueue adds a job of total units, 0 if unknown, or returns a queued job with the same
-// input. ready reports whether the job is allowed. It returns RATE_LIMITED if the limits of
+// input that nobody canceled. ready returns an error if the job is not allowed. It returns RATE_LIMITED if the limits of
 // Quota are exceeded.
 func (s *Service) Enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
 	return s.Schedule(ctx, actor, kind, input, total, time.Time{}, ready)
@@ -83,7 +83,7 @@ func (s *Service) Schedule(ctx context.Context, actor store.Actor, kind JobKind,
 		text := string(job.Input)
 		same, waits, err := db.One(ctx, t.Session, scanJob, `
 			SELECT `+jobColumns+` FROM job
-			WHERE finished_at = 0 AND state = $1 AND kind = $2 AND input = $3 AND run_at = $4 ORDER BY created_at, id LIMIT 1`,
+			WHERE finished_at = 0 AND NOT canceled AND state = $1 AND kind = $2 AND input = $3 AND run_at = $4 ORDER BY created_at, id LIMIT 1`,
 			string(job.State), string(kind), text, runAt)
 		if err != nil || waits {
 			return same, err

@@ -20,7 +20,7 @@ type AmountInput struct {
 // errors of the input.
 func (a *AmountInput) SetDigits(digits string) {
 	a.digits, a.Minor = digits, nil
-	if minor, err := strconv.ParseInt(digits, 10, 64); err == nil {
+	if minor, err := strconv.ParseInt(digits, 10, 64); err == nil && digits[0] != '+' {
 		a.Minor = &minor
 	}
 }
