@@ -30,7 +30,7 @@ func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config) *Executor {
 	e.SetQueryCache(preparedDocuments{})
 	e.introspection = introspection{c.OpenIntrospection, audience.New(e.schema)}
 	e.Use(e.introspection)
-	e.AroundFields(chargeField)
+	e.AroundFields(resolveField)
 	e.AroundRootFields(e.limitRootFields) // aroundRootFields, with a limit on the response; plans call aroundRootFields
 	e.AroundResponses(addReplays)
 	e.SetErrorPresenter(e.present)

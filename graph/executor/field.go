@@ -55,14 +55,23 @@ func (e *Executor) countFields(ctx context.Context, coordinates []string) {
 	}
 }
 
-// chargeField charges for a field that gqlgen's executor runs. Fields of introspection are free.
-func chargeField(ctx context.Context, next graphql.Resolver) (any, error) {
+// resolveField charges for a field that gqlgen's executor runs, and resolves it. Fields of introspection are free. It reports each of
+// several errors of the field, as plan.Run.Fail does: gqlgen shows one.
+func resolveField(ctx context.Context, next graphql.Resolver) (any, error) {
 	if op := opctx.From(ctx); op != nil && op.Budget != nil && !strings.HasPrefix(graphql.GetFieldContext(ctx).Object, "__") {
 		if err := op.Budget.ChargeField(); err != nil {
 			return nil, err
 		}
 	}
-	return next(ctx)
+	value, err := next(ctx)
+	if several, are := err.(interface{ Unwrap() []error }); are {
+		list := several.Unwrap()
+		for _, one := range list[:len(list)-1] {
+			graphql.AddError(ctx, graphql.AddFieldLocationToError(ctx, one))
+		}
+		err = list[len(list)-1]
+	}
+	return value, err
 }
 
 // recordReplay runs a root field and records its response name if its write was replayed.

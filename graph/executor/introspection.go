@@ -61,9 +61,9 @@ func (i introspection) introspect(ctx context.Context, next graphql.Resolver) (a
 		return nullForOtherKinds(ctx, field, next)
 	}
 	if field.Object != "Query" || auth.RequireToken(ctx) != nil {
-		return chargeField(ctx, next)
+		return resolveField(ctx, next)
 	}
-	return chargeField(ctx, func(ctx context.Context) (any, error) {
+	return resolveField(ctx, func(ctx context.Context) (any, error) {
 		switch field.Field.Name {
 		case "__schema":
 			return library.WrapSchema(i.schemaFor(ctx)), nil

@@ -57,3 +57,13 @@ func TestEachChoiceOfBooleansHasAPlan(t *testing.T) {
 		}
 	})
 }
+
+// A field with several errors reports each, with either executor.
+func TestEachErrorOfAFieldIsReported(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		x := newExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
+		const query = `{ cartPreview(lines: [{productId: "anvil", quantity: 0}, {productId: "brush", quantity: 0}]) { total { amount } } }`
+		require.Equal(t, 2, x.same(t, query, nil, func(r *http.Request) *http.Request { return graphtest.As(r, graphtest.Admin()) }))
+	})
+}
