@@ -2433,7 +2433,7 @@ input ProductFilter {
   and every word of at most four, also matches the beginning of a word. If fewer than three products
   have all words, one word may be missing. Thai, Chinese and other scripts without spaces need none,
   and their parts may match in different places. At most 200 characters and 20 words, without any query
-  syntax. A text without a letter or digit matches everything. The best matches are first, unless the
+  syntax. An empty text matches everything, and one without letters and digits nothing. The best matches are first, unless the
   list has an ` + "`" + `orderBy` + "`" + `.
   """
   search: String

@@ -240,12 +240,12 @@ func (s *DB) checkReplacement(ctx context.Context, identity string, versions map
 		s.hooks.Replaced()
 	}
 	s.Cache.clear()
-	topics := []Topic{TopicSettings, TopicCatalog, TopicKeys, TopicClients}
-	for _, name := range topics { // before reads resume, so that none gets a value of the replaced database
+	cached := []Topic{TopicSettings, TopicCatalog, TopicKeys, TopicClients}
+	for _, name := range cached { // before reads resume, so that none gets a value of the replaced database
 		s.topics.version(name).Add(1)
 	}
 	s.identityGuard.resume(identity)
-	for _, name := range topics {
+	for _, name := range cached {
 		s.notifyChanged(name)
 	}
 	s.Log.Warn("the replaced database is complete; reloaded everything")

@@ -292,7 +292,7 @@ type ProductFilter struct {
 	// and every word of at most four, also matches the beginning of a word. If fewer than three products
 	// have all words, one word may be missing. Thai, Chinese and other scripts without spaces need none,
 	// and their parts may match in different places. At most 200 characters and 20 words, without any query
-	// syntax. A text without a letter or digit matches everything. The best matches are first, unless the
+	// syntax. An empty text matches everything, and one without letters and digits nothing. The best matches are first, unless the
 	// list has an `orderBy`.
 	Search *string `json:"search"`
 	// At most 1000 global ids or `uuid`s. The products are sorted last updated first, and curation is ignored. Variants and others that no node lists need `includeChildren`.
