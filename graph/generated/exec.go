@@ -581,7 +581,8 @@ Portico: catalog, stock and promotions of a shop.
 **Null and errors.** A root field is null when its request is refused or fails. The reason is in ` + "`" + `errors` + "`" + `, and the other
 root fields of the operation still return data. The same holds for ` + "`" + `Stock.transactions` + "`" + `, which needs a scope of its own.
 The descriptions below mention null only where it has another meaning. In arguments and in inputs that create or select,
-null is the same as leaving the member out, except that a type that ends with ` + "`" + `!` + "`" + ` refuses it. In inputs of updates and in items of upserts, a member that is left out keeps its
+null is the same as leaving the member out, except that a type that ends with ` + "`" + `!` + "`" + ` refuses it, and so does an input of
+exactly one member (` + "`" + `@oneOf` + "`" + `): a variable in it is of a type such as ` + "`" + `String!` + "`" + `. In inputs of updates and in items of upserts, a member that is left out keeps its
 value, and null clears it. A member marked "Not null." refuses null: UNPROCESSABLE.
 
 **Ids.** An ` + "`" + `id` + "`" + ` is a global id: unique over all types, accepted by ` + "`" + `node` + "`" + `, and safe as a cache key. Arguments that take an
@@ -602,7 +603,9 @@ own id of another object, one named ` + "`" + `…Id` + "`" + ` the global id. `
 **Cost.** An operation has a limit on its cost, which counts the fields of the rows that it asks for by ` + "`" + `first` + "`" + `, and the rows that
 there are in lists without pages, such as ` + "`" + `children` + "`" + `. The error of an operation above the limit says which page size fits.
 
-**Token.** ` + "`" + `POST /oauth/access_token` + "`" + ` returns a token for a client's id and secret. Send it as ` + "`" + `Authorization: Bearer` + "`" + `.
+**Token.** ` + "`" + `POST /oauth/access_token` + "`" + ` with the form fields ` + "`" + `grant_type=client_credentials` + "`" + `, ` + "`" + `client_id` + "`" + ` and ` + "`" + `client_secret` + "`" + ` returns
+` + "`" + `access_token` + "`" + `, ` + "`" + `expires_in` + "`" + ` in seconds, and ` + "`" + `scope` + "`" + ` with what the token may do. Send it as ` + "`" + `Authorization: Bearer` + "`" + `. For clients
+that accept ` + "`" + `application/json` + "`" + `, the status is 200 with ` + "`" + `errors` + "`" + ` too.
 
 **Shopper.** The headers ` + "`" + `Accept-Language` + "`" + ` or ` + "`" + `X-Moltin-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + ` and ` + "`" + `X-Moltin-Currency` + "`" + `, and the token,
 decide which catalog, prices and languages a request sees. ` + "`" + `X-Moltin-Language` + "`" + ` wins over ` + "`" + `Accept-Language` + "`" + `. "The catalog" below means the one that this shopper sees.
@@ -765,7 +768,7 @@ type Query {
   ): CatalogNodeConnection
 
   """
-  The paths of all hierarchies and nodes, then of all products that a node lists, for a sitemap. Rows without a path are left out.
+  The paths of all hierarchies and nodes, then of all products that a node lists by themselves, for a sitemap. Rows without a path are left out.
   Read it part by part: send ` + "`" + `endCursor` + "`" + ` as ` + "`" + `after` + "`" + ` until it is null.
   Example: ` + "`" + `sitemap { nodes { path publishedAt } endCursor }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
@@ -2004,7 +2007,7 @@ type Product implements Node {
   """
   Related products that are live: those that the merchant named. Without a ` + "`" + `kind` + "`" + ` these are all, and for a product
   that names none, other products of its first node, parents in place of their variants, those with the most tags in
-  common first.
+  common first. A variant has none of its parent's.
   Example: ` + "`" + `related(kind: "accessories", first: 4) { name }` + "`" + `.
   """
   related(
@@ -2025,7 +2028,7 @@ type Seo {
   description: String
   """
   Path of the page, for ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + `: slugs from the hierarchy down, joined by slashes. A product has
-  that of its first node. Null if no node lists it, or if it or a node above has no slug.
+  that of its first node, a variant without one that of its parent's. Null without one, or if it or a node above has no slug.
   """
   canonicalPath: String
 }
@@ -2040,7 +2043,7 @@ input ProductIdentifierInput @oneOf {
   slug: String
   """
   The path of a node, as ` + "`" + `CatalogNodeIdentifierInput` + "`" + ` has it, a slash and the slug of a product that the
-  node lists: ` + "`" + `bikes/road-bikes/road-550-w-yellow-38` + "`" + `.
+  node lists, or of a variant of one: ` + "`" + `bikes/road-bikes/road-550-w-yellow-38` + "`" + `.
   """
   path: String
 }
@@ -2244,7 +2247,7 @@ enum PriceModifierType {
 type Variation {
   "The variation's own id, the same for all children of one parent."
   uuid: ID!
-  "Display name: ` + "`" + `size` + "`" + `."
+  "Display name, in the base language: ` + "`" + `Size` + "`" + `."
   name: String!
   "Position among the variations."
   sortOrder: Int!
@@ -2413,7 +2416,7 @@ type SearchSuggestions {
 type ProductEdge {
   "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
   cursor: String!
-  "Whether the merchant put it first in the node whose list this is. False in all other lists."
+  "Whether the merchant put it, or its parent, first in the node whose list this is. False in all other lists."
   curated: Boolean!
   "The product."
   node: Product!
@@ -4231,7 +4234,7 @@ enum CartLineProblemReason {
 type CartDiscount {
   "The promotion."
   promotion: ActivePromotion!
-  "The code that it was requested by. Null for an automatic promotion."
+  "The code as it was created, which ` + "`" + `codes` + "`" + ` may have in another case. Null for an automatic promotion."
   code: String
   "What it takes off."
   amount: Money!
@@ -4254,7 +4257,7 @@ type CartDiscountLine {
 
 "A code that cannot be used for a cart."
 type CartCodeRefusal {
-  "The code."
+  "The code as it was sent."
   code: String!
   "Every reason."
   reasons: [PromotionCodeRefusal!]!
@@ -5456,7 +5459,7 @@ input ProductItemInput {
   productTypes: [String!]
   "Whether it is a parent, whose children are its variants."
   baseProduct: Boolean
-  "The parent of a variant. Global id or ` + "`" + `uuid` + "`" + `."
+  "The parent of a variant, which may be an item of the same call. Global id or ` + "`" + `uuid` + "`" + `."
   parentId: ID
   "Of a variant: the ids of its options, one of each variation of the parent. Replaces the list."
   optionIds: [ID!]
@@ -6088,7 +6091,10 @@ type CatalogDiffChange {
   name: String!
   "` + "`" + `ADD` + "`" + `, ` + "`" + `CHANGE` + "`" + ` or ` + "`" + `REMOVE` + "`" + `."
   effect: CatalogPendingEffect!
-  "Members that differ, the first 50 by name. Values are cut after 200 characters. Empty unless it changes."
+  """
+  Members that differ, the first 50, in their published form: the amounts of a product are below ` + "`" + `prices` + "`" + `, and a text that is
+  not set is ` + "`" + `""` + "`" + `. Values are cut after 200 characters. Empty unless it changes.
+  """
   members: [MemberChange!]!
   "How many members differ."
   memberCount: Int!
@@ -6180,9 +6186,9 @@ type Job implements Node {
 
 "What a job does."
 enum JobKind {
-  "Publishes a catalog. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count products."
+  "Publishes a catalog. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count the products that it works on, which may be those that changed and their relatives."
   CATALOG_PUBLISH
-  "Finds what a publication of a catalog would change. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count products."
+  "Finds what a publication of a catalog would change. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count the products that it works on, which may be those that changed and their relatives."
   CATALOG_PUBLISH_DRY_RUN
   "Generates codes of a promotion. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count codes."
   PROMOTION_CODES_GENERATE
@@ -6333,7 +6339,7 @@ enum AuditKind {
   PRODUCT
   "A promotion."
   PROMOTION
-  "Codes of a promotion, whose own id is ` + "`" + `resourceUuid` + "`" + `. The codes are not shown."
+  "Codes of a promotion, whose own id is ` + "`" + `resourceUuid` + "`" + `, which is null for those of an import. The codes are not shown."
   PROMOTION_CODE
   "A redirect."
   REDIRECT
@@ -6390,7 +6396,7 @@ type Settings {
   "Available units up to which ` + "`" + `Product.availability` + "`" + ` is LOW, 0 to 1000000. 5 if not set."
   lowStockThreshold: Int!
   """
-  Whether promotion codes ignore case: ` + "`" + `save-10` + "`" + ` then matches ` + "`" + `SAVE-10` + "`" + `. Responses show a code as it was created.
+  Whether promotion codes ignore case: ` + "`" + `save-10` + "`" + ` then matches ` + "`" + `SAVE-10` + "`" + `. Responses show a code as it was created, and one that is refused as it was sent.
   True in a new shop.
   """
   codesIgnoreCase: Boolean!

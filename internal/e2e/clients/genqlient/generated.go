@@ -2324,7 +2324,7 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnection) GetFacets() Shop
 type ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdge struct {
 	// Cursor of this row, for `after` and `before`.
 	Cursor string `json:"cursor"`
-	// Whether the merchant put it first in the node whose list this is. False in all other lists.
+	// Whether the merchant put it, or its parent, first in the node whose list this is. False in all other lists.
 	Curated bool `json:"curated"`
 	// The product.
 	Node ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct `json:"node"`
@@ -4596,7 +4596,7 @@ func (v *ShopProductQueryProductChildrenProduct) __premarshalJSON() (*__premarsh
 type ShopProductQueryProductChildrenProductChildVariationsVariation struct {
 	// The variation's own id, the same for all children of one parent.
 	Uuid string `json:"uuid"`
-	// Display name: `size`.
+	// Display name, in the base language: `Size`.
 	Name string `json:"name"`
 	// The option of this child. Null on a parent.
 	Option *ShopProductQueryProductChildrenProductChildVariationsVariationOption `json:"option"`
@@ -4769,7 +4769,7 @@ func (v *ShopProductQueryProductTiersPriceTierPriceMoney) GetFormatted() string 
 type ShopProductQueryProductVariationsVariation struct {
 	// The variation's own id, the same for all children of one parent.
 	Uuid string `json:"uuid"`
-	// Display name: `size`.
+	// Display name, in the base language: `Size`.
 	Name string `json:"name"`
 	// Position among the variations.
 	SortOrder int `json:"sortOrder"`
