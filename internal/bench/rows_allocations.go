@@ -14,7 +14,7 @@ var allocations = regexp.MustCompile(`(?m)^BenchmarkWhole/(\S+?)(?:-\d+)?\s.*?(\
 
 // allocationsRow runs the benchmark of whole requests, which counts allocations without a network.
 func (b *bench) allocationsRow() (results []rowResult, err error) {
-	test := exec.CommandContext(b.ctx, "go", "test", "-C", source, "-run", "-", "-bench", "^BenchmarkWhole$", "-benchtime", "200x", ".")
+	test := exec.CommandContext(b.ctx, "go", "test", "-C", source, "-run", "-", "-bench", "^BenchmarkWhole$", "-benchtime", "200x", "./internal/app")
 	test.Stderr = os.Stderr
 	output, err := test.Output()
 	if err != nil {
