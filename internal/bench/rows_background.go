@@ -66,9 +66,14 @@ func createCodes(ctx context.Context, s *shop) error {
 	return err
 }
 
+// publishInterval is the time from one publication to the next, while they run: with a faster publication, fewer pages must be
+// made again, not more.
+const publishInterval = 250 * time.Millisecond
+
 // publishAgain changes a node and publishes, until ctx ends.
 func publishAgain(ctx context.Context, s *shop) error {
 	for n := 0; ctx.Err() == nil; n++ {
+		next := time.After(publishInterval)
 		if err := s.changeNode(fmt.Sprint("Change ", n, " of ", time.Now().UnixNano())); err != nil {
 			return err
 		}
@@ -78,6 +83,10 @@ func publishAgain(ctx context.Context, s *shop) error {
 		}
 		if err := s.wait(ctx, job); err != nil {
 			return err
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
 		}
 	}
 	return nil

@@ -21,6 +21,10 @@ func (b *bench) publicationRow() (results []rowResult, err error) {
 	if _, err := s.serve(); err != nil {
 		return nil, err
 	}
+	// What other rows left, and the first change of the ten, which changes the order of their lists.
+	if err := s.changeAndPublish(); err != nil {
+		return nil, err
+	}
 	inOutlet := func(page func(string, int) loadRequest) []loadRequest {
 		requests := newMix(s.pages(page), b.distinct).requests[:publishedPages/2]
 		for i := range requests {
@@ -43,10 +47,7 @@ func (b *bench) publicationRow() (results []rowResult, err error) {
 	kept, asked := 0, 0
 	const rounds = 3
 	for range rounds {
-		if err := s.changeTen(); err != nil {
-			return nil, err
-		}
-		if err := s.publishCatalog(b.ctx); err != nil {
+		if err := s.changeAndPublish(); err != nil {
 			return nil, err
 		}
 		time.Sleep(time.Second) // until sweeps have run
@@ -59,7 +60,7 @@ func (b *bench) publicationRow() (results []rowResult, err error) {
 	}
 	slower, share := after.cost()/hot.cost(), float64(kept)/float64(asked)
 	results = append(results,
-		rowResult{"first request of hot pages after 10 of many products changed", after, hot, fmt.Sprintf("%.2f times", slower), verdictOf(slower <= 1.2)},
+		rowResult{fmt.Sprintf("first request of hot pages after 10 of %d products changed", s.products), after, hot, fmt.Sprintf("%.2f times", slower), verdictOf(slower <= 1.2)},
 		rowResult{name: "ETags that stay", measured: fmt.Sprintf("%.3f of %d", share, asked), verdict: verdictOf(share >= 0.99)})
 	quiet, err := b.measureServer(s.running, m)
 	if err != nil {
@@ -70,7 +71,7 @@ func (b *bench) publicationRow() (results []rowResult, err error) {
 		return results, err
 	}
 	times := float64(busy.p99()) / float64(quiet.p99())
-	return append(results, rowResult{"p99 while publications run, against without", busy, quiet,
+	return append(results, rowResult{"p99 while publications run, 4 a second, against without", busy, quiet,
 		fmt.Sprintf("%s, %s: %.1f times", roundTime(busy.p99()), roundTime(quiet.p99()), times), verdictOf(times <= 2)}), nil
 }
 
@@ -87,13 +88,16 @@ func (b *bench) measureServerDuring(s *shop, m mix, work func(context.Context, *
 	return t, err
 }
 
-// publishCatalog publishes the catalog and waits for its release.
-func (s *shop) publishCatalog(ctx context.Context) error {
+// changeAndPublish changes ten products, publishes the catalog and waits for its release.
+func (s *shop) changeAndPublish() error {
+	if err := s.changeTen(); err != nil {
+		return err
+	}
 	job, err := s.start("catalogPublish", fmt.Sprintf("catalogId: %q", catalogID))
 	if err != nil {
 		return err
 	}
-	return s.wait(ctx, job)
+	return s.wait(s.bench.ctx, job)
 }
 
 // requestOnce sends each request once, one after the other, and replaces the ETags. same is the number of
