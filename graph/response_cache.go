@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"portico/graph/opctx"
 	"portico/internal/cachekey"
@@ -31,14 +32,14 @@ func (c *ResponseCache) Do(ctx context.Context, view *release.View, key cachekey
 			return nil, err
 		}
 		c.Policy.SetTags(resp, view)
-		return opctx.SetValidity(resp, view), nil
+		return setValidity(resp, view), nil
 	}
 	var resp *responsecache.Response
 	var err error
 	if key == (cachekey.Key{}) {
 		resp, err = write()
 	} else {
-		resp, err = c.Cache.Do(ctx, key, opctx.Moment(view), write)
+		resp, err = c.Cache.Do(ctx, key, momentOf(view), write)
 	}
 	if err != nil {
 		return nil, err
@@ -151,4 +152,20 @@ func (d *candidateDependencies) unchangedButStock() bool {
 	}
 	now, ok := d.store.Settings.Cached()
 	return ok && now == d.settings // each change of the settings makes a new value
+}
+
+// setValidity sets how long a cached response is valid and what it depends on, after everything in it was read from the view. It
+// returns resp.
+func setValidity(resp *responsecache.Response, view *release.View) *responsecache.Response {
+	from, until, keep := view.Holds()
+	if !keep {
+		until = time.Unix(0, 0) // expired for all other requests
+	}
+	resp.MadeFrom = view.Dependencies()
+	return resp.SetValidity(from, until)
+}
+
+// momentOf returns when and in which state of the data a view reads.
+func momentOf(view *release.View) responsecache.Moment {
+	return responsecache.Moment{Time: view.Now(), State: view.State()}
 }

@@ -56,7 +56,9 @@ func NewProcessor(config Config) *Processor {
 // reports it.
 func (p *Processor) Prepare(params *graphql.RawParams) (*Operation, gqlerror.List) {
 	outcome, hash, err := p.resolve(params)
-	p.CountOutcome(outcome)
+	if outcome != "" {
+		p.Count(outcome)
+	}
 	if err != nil {
 		return nil, gqlerror.List{err}
 	}
@@ -86,13 +88,6 @@ func (p *Processor) Prepare(params *graphql.RawParams) (*Operation, gqlerror.Lis
 		return op, gqlerror.List{err}
 	}
 	return op, nil
-}
-
-// CountOutcome counts the outcome of a request's document, unless it is empty.
-func (p *Processor) CountOutcome(outcome string) {
-	if outcome != "" {
-		p.Count(outcome)
-	}
 }
 
 // parse parses a document, and checks limits and validity: the text and tokens, then what the document defines, then its size,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -117,3 +118,19 @@ func shorten(message string) string {
 	}
 	return strings.Clone(message[:cut]) + "…"
 }
+
+// panicError is the error of a panic. Clients see its Error, logs its value and stack.
+type panicError struct {
+	reason any
+	stack  []byte
+}
+
+func (*panicError) Error() string { return "An internal error has occurred." }
+
+// LogValue implements slog.LogValuer.
+func (e *panicError) LogValue() slog.Value {
+	return slog.StringValue(fmt.Sprintf("panic in a resolver: %v\n%s", e.reason, e.stack))
+}
+
+// recovered implements graphql.RecoverFunc. Call it where the panic was recovered: it takes the stack.
+func recovered(_ context.Context, reason any) error { return &panicError{reason, debug.Stack()} }

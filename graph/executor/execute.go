@@ -108,7 +108,7 @@ func (x *execution) prepare(ctx context.Context) (rejected Response, ok bool) {
 		x.op = x.operation
 	case x.Prepared != nil:
 		x.query, x.op = x.Prepared, x.Prepared.Operation
-		x.processor.CountOutcome(x.op.Outcome)
+		x.countDocument(x.op.Outcome)
 	default:
 		_, endStep := store.StartStep(ctx, stepPrepare)
 		if err := x.catch(ctx, func() {
@@ -366,4 +366,28 @@ func (x *execution) count(ctx context.Context, resp *Response) {
 		began = x.Known.Start
 	}
 	x.record(ctx, stats, began)
+}
+
+// catch calls run. If run panics, it returns the error for the client: that of a *plan.Stopped, or INTERNAL for any other panic,
+// which it logs. All that Execute does for an operation runs within catch, so that a panic ends
+// one operation of a connection and nothing of it reaches the client.
+func (e *Executor) catch(ctx context.Context, run func()) (err *store.Error) {
+	defer func() {
+		reason := recover()
+		if reason == nil {
+			return
+		}
+		if reason == http.ErrAbortHandler { // closes the connection
+			panic(reason)
+		}
+		if stopped, is := reason.(*plan.Stopped); is {
+			err = e.stoppedError(stopped)
+			return
+		}
+		failure := recovered(ctx, reason)
+		e.log.ErrorContext(ctx, "an operation failed", "error", failure)
+		err = store.AsErrors(failure)[0]
+	}()
+	run()
+	return nil
 }

@@ -45,16 +45,6 @@ func failRootField(ctx context.Context, err error) graphql.Marshaler {
 	return graphql.Null
 }
 
-// countFields counts root fields that come from a cached response, or are subscriptions.
-func (e *Executor) countFields(ctx context.Context, coordinates []string) {
-	if e.CountField == nil {
-		return
-	}
-	for _, coordinate := range coordinates {
-		e.CountField(ctx, coordinate)
-	}
-}
-
 // resolveField charges for a field that gqlgen's executor runs, and resolves it. Fields of introspection are free. It reports each of
 // several errors of the field, as plan.Run.Fail does: gqlgen shows one.
 func resolveField(ctx context.Context, next graphql.Resolver) (any, error) {

@@ -238,6 +238,6 @@ func (e *Executor) countRepeated(query *document.PreparedOperation) func(*reqctx
 		e.countFields(req, coordinates)
 		e.CountExecutor(byPlan)
 		e.record(req, stats, req.Start)
-		e.processor.CountOutcome(outcome)
+		e.countDocument(outcome)
 	}
 }

@@ -56,6 +56,23 @@ func (e *Executor) record(ctx context.Context, stats OperationStats, began time.
 	e.CountOperation(ctx, stats)
 }
 
+// countFields counts root fields that come from a cached response, or are subscriptions.
+func (e *Executor) countFields(ctx context.Context, coordinates []string) {
+	if e.CountField == nil {
+		return
+	}
+	for _, coordinate := range coordinates {
+		e.CountField(ctx, coordinate)
+	}
+}
+
+// countDocument counts the document of an operation that is prepared already, if its outcome is counted.
+func (e *Executor) countDocument(outcome string) {
+	if outcome != "" {
+		e.processor.Count(outcome)
+	}
+}
+
 // addCodes adds the codes of errors that codes does not have.
 func addCodes(codes []store.Code, errs gqlerror.List) []store.Code {
 	for _, err := range errs {

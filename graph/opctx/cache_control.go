@@ -125,28 +125,3 @@ func (v *VaryVariant) value(basis routing.Basis, byToken bool) string {
 	}
 	return v[i]
 }
-
-// Cacheable reports whether HTTP caches may store the response of a request: not if it is a POST.
-func Cacheable(r *http.Request) bool { return r.Method != http.MethodPost }
-
-// Storable is Cacheable for a request whose response was read: false if a list was filtered by live stock.
-func Storable(r *http.Request) bool {
-	view := From(r.Context()).CurrentView()
-	return Cacheable(r) && (view == nil || !view.Live())
-}
-
-// SetValidity sets how long a cached response is valid and what it depends on, after everything in it was read from the view. It
-// returns resp.
-func SetValidity(resp *responsecache.Response, view *release.View) *responsecache.Response {
-	from, until, keep := view.Holds()
-	if !keep {
-		until = time.Unix(0, 0) // expired for all other requests
-	}
-	resp.MadeFrom = view.Dependencies()
-	return resp.SetValidity(from, until)
-}
-
-// Moment returns when and in which state of the data a view reads.
-func Moment(view *release.View) responsecache.Moment {
-	return responsecache.Moment{Time: view.Now(), State: view.State()}
-}

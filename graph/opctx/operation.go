@@ -5,6 +5,7 @@ package opctx
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -101,6 +102,15 @@ func (op *Operation) View(ctx context.Context, load func(context.Context, releas
 		op.view, op.viewErr = load(ctx, op.Shopper)
 	})
 	return op.view, op.viewErr
+}
+
+// Cacheable reports whether HTTP caches may store the response of a request: not if it is a POST.
+func Cacheable(r *http.Request) bool { return r.Method != http.MethodPost }
+
+// Storable is Cacheable for a request whose response was read: false if a list was filtered by live stock.
+func Storable(r *http.Request) bool {
+	view := From(r.Context()).CurrentView()
+	return Cacheable(r) && (view == nil || !view.Live())
 }
 
 // CountError counts an error of the response and returns how many there are.
