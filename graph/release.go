@@ -22,11 +22,25 @@ func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([
 	return model.NewBatch[model.CatalogRelease](releases), err
 }
 
-func (r queryResolver) CatalogRelease(ctx context.Context, id string) (*model.CatalogRelease, error) {
+// CatalogRelease returns a stored release, or the one that the shopper sees.
+func (r queryResolver) CatalogRelease(ctx context.Context, id *string) (*model.CatalogRelease, error) {
+	if id != nil {
+		if err := auth.Require(ctx, "Query.catalogRelease(id:)"); err != nil {
+			return nil, err
+		}
+		return orNull(singleRow[model.CatalogRelease](r.store.Releases.Get(ctx, store.LocalID(*id))))
+	}
 	if err := auth.Require(ctx, "Query.catalogRelease"); err != nil {
 		return nil, err
 	}
-	return orNull(singleRow[model.CatalogRelease](r.store.Releases.Get(ctx, store.LocalID(id))))
+	v, err := r.View(ctx)
+	switch {
+	case isUnpublished(ctx, err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return model.NewBatch[model.CatalogRelease]([]*segment.Release{v.Release})[0], nil
 }
 
 // diffProducts is the most products that a request compares one by one.
@@ -83,6 +97,18 @@ func ofPublisher[T comparable](ctx context.Context, coordinate string, value T) 
 		return nil, err
 	}
 	return &value, nil
+}
+
+// CatalogName returns the catalog's name from the table that routes shoppers, which is in memory.
+func (r releaseResolver) CatalogName(ctx context.Context, obj *model.CatalogRelease) (*string, error) {
+	table, err := r.store.Releases.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if named := table.Catalog(obj.CatalogID); named != nil {
+		return &named.Name, nil
+	}
+	return nil, nil
 }
 
 // Catalog reads the catalogs of all releases at once.

@@ -13,37 +13,14 @@ import (
 
 // CatalogResolution explains which catalog this or another shopper sees, and why.
 func (r queryResolver) CatalogResolution(ctx context.Context, shopperContext *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error) {
-	if err := requireResolution(ctx, shopperContext, at); err != nil {
+	if err := auth.Require(ctx, "Query.catalogResolution"); err != nil {
 		return nil, err
 	}
 	resolution, err := r.resolution(ctx, shopperContext, at)
 	if err != nil {
 		return nil, err
 	}
-	return model.NewCatalogResolution(resolution, auth.Require(ctx, "rule for other shoppers") == nil), nil
-}
-
-// requireResolution requires the scopes of the given arguments.
-func requireResolution(ctx context.Context, shopperContext *model.ShopperContextInput, at *time.Time) error {
-	needed := []string{"Query.catalogResolution"}
-	if at != nil {
-		needed = append(needed, "Query.catalogResolution(at:)")
-	}
-	if shopperContext != nil && shopperContext.AccountID != nil {
-		needed = append(needed, "ShopperContextInput.accountId")
-	}
-	if shopperContext != nil && shopperContext.AccountTags != nil {
-		needed = append(needed, "ShopperContextInput.accountTags")
-	}
-	if shopperContext != nil && shopperContext.CustomerID != nil {
-		needed = append(needed, "ShopperContextInput.customerId")
-	}
-	for _, coordinate := range needed {
-		if err := auth.Require(ctx, coordinate); err != nil {
-			return err
-		}
-	}
-	return nil
+	return model.NewCatalogResolution(resolution), nil
 }
 
 // resolution returns the resolution of the operation's view, or of other arguments.
@@ -60,9 +37,15 @@ func (r *Resolver) resolution(ctx context.Context, shopperContext *model.Shopper
 		if err == nil {
 			return v.Resolution(), nil
 		}
-		if !store.HasCode(err, store.NotFound) || opctx.Shopper(ctx).ReleaseID != "" { // otherwise nothing is published
+		if !isUnpublished(ctx, err) {
 			return nil, err
 		}
 	}
 	return r.store.Releases.CatalogResolution(ctx, opctx.Shopper(ctx), at)
+}
+
+// isUnpublished reports whether a view's error means that nothing is published, and not that there is no such release as the
+// shopper asks for.
+func isUnpublished(ctx context.Context, err error) bool {
+	return store.HasCode(err, store.NotFound) && opctx.Shopper(ctx).ReleaseID == ""
 }

@@ -18,7 +18,7 @@ type releaseBody struct {
 }
 
 type releaseAttributes struct {
-	Name        string             `json:"name"`
+	Name        *string            `json:"name"`
 	Description string             `json:"description"`
 	CatalogID   string             `json:"catalog_id"`
 	Hierarchies []releaseHierarchy `json:"hierarchies"` // the first 100
@@ -73,15 +73,18 @@ func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	resolution, err := query.CatalogResolution(ctx, nil, nil)
+	served, err := query.CatalogRelease(ctx, nil)
 	if err != nil {
 		return err
 	}
-	served := resolution.Release
+	name, err := a.resolver.CatalogRelease().CatalogName(ctx, served)
+	if err != nil {
+		return err
+	}
 	at := catalogTime(served.PublishedAt)
 	body := releaseBody{
 		ID: served.UUID(), Type: "catalog-release",
-		Attributes: releaseAttributes{Name: resolution.Catalog.Name, CatalogID: served.CatalogID, PublishedAt: at, Hierarchies: make([]releaseHierarchy, len(hierarchies.Nodes))},
+		Attributes: releaseAttributes{Name: name, CatalogID: served.CatalogID, PublishedAt: at, Hierarchies: make([]releaseHierarchy, len(hierarchies.Nodes))},
 		Relationships: releaseRelationships{listLink{relatedLink("/catalog/hierarchies")}, listLink{relatedLink("/catalog/products")},
 			listLink{map[string]any{"related": nil}}},
 		Meta: releaseMeta{Language: served.Locale, ReleaseStatus: "PUBLISHED", IsFullPublish: true, PercentComplete: 100, Owner: "store", CreatedAt: at, StartedAt: at, UpdatedAt: at},

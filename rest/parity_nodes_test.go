@@ -184,27 +184,23 @@ func (d *dice) one(path, kind string, known []string, field, members string, wir
 // drawCatalog draws a request for the shopper's catalog.
 func drawCatalog(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: "/catalog" + pick(d, "", "/"), headers: d.catalog(),
-		document: `{ catalogResolution { catalogUuid catalogName releaseUuid publishedAt } hierarchies(first: 100) { nodes { uuid name locale } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
+		document: `{ catalogRelease { uuid catalogUuid catalogName publishedAt locale } hierarchies(first: 100) { nodes { uuid name locale } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
 	if d.chance(10) {
 		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
-		resolution, hierarchies := data["catalogResolution"].(map[string]any), data["hierarchies"].(map[string]any)["nodes"]
+		shown, hierarchies := data["catalogRelease"].(map[string]any), data["hierarchies"].(map[string]any)["nodes"]
 		release := rest["data"].(map[string]any)
-		_, number, _ := store.ParseGlobalID(resolution["releaseUuid"].(string))
-		if number == "" {
-			number = resolution["releaseUuid"].(string)
-		}
-		require.Equal(t, number, release["id"])
-		require.Equal(t, map[string]any{"name": resolution["catalogName"], "description": "", "catalog_id": resolution["catalogUuid"],
-			"published_at": withoutZone(resolution["publishedAt"]),
+		require.Equal(t, shown["uuid"], release["id"])
+		require.Equal(t, map[string]any{"name": shown["catalogName"], "description": "", "catalog_id": shown["catalogUuid"],
+			"published_at": withoutZone(shown["publishedAt"]),
 			"hierarchies": mapList(hierarchies, func(h map[string]any) any {
 				return map[string]any{"id": h["uuid"], "name": h["name"], "label": h["name"]}
 			})}, release["attributes"])
 		meta := release["meta"].(map[string]any)
 		require.Equal(t, data["catalogNodes"].(map[string]any)["totalCount"], meta["total_nodes"])
 		require.Equal(t, data["products"].(map[string]any)["totalCount"], meta["total_products"])
-		require.Equal(t, hierarchies.([]any)[0].(map[string]any)["locale"], meta["language"])
+		require.Equal(t, shown["locale"], meta["language"])
 	}
 	return q
 }

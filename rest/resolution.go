@@ -29,24 +29,27 @@ type resolutionBody struct {
 	More       int                      `json:"more,omitempty"` // candidates left out
 }
 
-// resolutionCandidate is a rule. Rules for other shoppers have no ids.
+// resolutionCandidate is a rule.
 type resolutionCandidate struct {
-	Rule    *string           `json:"rule,omitempty"`
-	Catalog *string           `json:"catalog,omitempty"`
+	Rule    string            `json:"rule"`
+	Catalog string            `json:"catalog"`
 	Score   int               `json:"score"`
 	Matched []string          `json:"matched,omitempty"`
 	Missed  []string          `json:"missed,omitempty"`
 	Dropped *routing.RuleDrop `json:"dropped,omitempty"`
 }
 
-// explain sets the header Store-Catalog-Resolution if the request has Prefer: explain.
-// Error responses have it too.
+// explain sets the header Store-Catalog-Resolution if the request has Prefer: explain and a token that may see the rules: without
+// one the preference is ignored. Error responses have the header too.
 func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	if web.FirstSegment(r.URL) != "catalog" || !prefers(r, "explain") {
 		return nil
 	}
 	resolution, err := a.resolver.Query().CatalogResolution(r.Context(), nil, nil)
-	if err != nil {
+	switch {
+	case store.HasCode(err, store.Forbidden):
+		return nil
+	case err != nil:
 		return err
 	}
 	w.Header().Set(resolutionHeader, resolutionHeaderValue(resolution))
@@ -56,8 +59,13 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 
 // resolutionHeaderValue returns the header's value, at most maxResolution bytes. More counts the candidates that do not fit.
 func resolutionHeaderValue(resolution *model.CatalogResolution) string {
-	value := resolutionBody{Reason: resolution.Reason, Catalog: resolution.CatalogID(), Release: resolution.ReleaseID(), Rule: resolution.RuleID(),
-		TieBreak: resolution.TieBreak(), Candidates: []json.RawMessage{}, More: len(resolution.Candidates)}
+	value := resolutionBody{Reason: resolution.Reason, TieBreak: resolution.TieBreak(), Candidates: []json.RawMessage{}, More: len(resolution.Candidates)}
+	if resolution.Release != nil {
+		value.Catalog, value.Release = &resolution.Release.CatalogID, new(resolution.Release.UUID())
+	}
+	if resolution.Rule != nil {
+		value.Rule = &resolution.Rule.ID
+	}
 	if !resolution.ValidUntil.IsZero() {
 		value.ValidUntil = resolution.ValidUntil.UTC().Format(time.RFC3339Nano)
 	}
@@ -74,7 +82,7 @@ func resolutionHeaderValue(resolution *model.CatalogResolution) string {
 }
 
 func newResolutionCandidate(c *model.CatalogCandidate) resolutionCandidate {
-	shown := resolutionCandidate{Rule: c.RuleID(), Catalog: c.CatalogID(), Score: c.Score, Dropped: c.Dropped()}
+	shown := resolutionCandidate{Rule: c.Rule.ID, Catalog: c.Rule.CatalogID, Score: c.Score, Dropped: c.Dropped()}
 	for _, criterion := range []struct {
 		name    string
 		outcome routing.CriterionOutcome

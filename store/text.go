@@ -7,10 +7,10 @@ import (
 )
 
 // NonEmpty returns a text, or nil for an empty one.
-func NonEmpty(text string) *string { return NonEmptyAt(&text) }
+func NonEmpty[T ~string](text T) *T { return NonEmptyAt(&text) }
 
 // NonEmptyAt is NonEmpty for a text that stays where it is: it copies nothing.
-func NonEmptyAt(text *string) *string {
+func NonEmptyAt[T ~string](text *T) *T {
 	if *text == "" {
 		return nil
 	}

@@ -121,6 +121,7 @@ type CatalogNodeResolver interface {
 	Products(ctx context.Context, obj *model.CatalogNode, includeDescendants bool, filter *model.ProductFilter, facets *string, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type CatalogReleaseResolver interface {
+	CatalogName(ctx context.Context, obj *model.CatalogRelease) (*string, error)
 	Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error)
 	Served(ctx context.Context, obj *model.CatalogRelease) (bool, error)
 
@@ -275,7 +276,6 @@ type QueryResolver interface {
 	Locales(ctx context.Context) ([]string, error)
 	Channels(ctx context.Context) ([]string, error)
 	Attributes(ctx context.Context) ([]*release.AttributeDefinition, error)
-	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
@@ -294,6 +294,7 @@ type QueryResolver interface {
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
 	CatalogRule(ctx context.Context, id string) (*model.CatalogRule, error)
 	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogRule], error)
+	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error)
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredCatalogNode(ctx context.Context, id string) (*model.AuthoredCatalogNode, error)
@@ -316,7 +317,7 @@ type QueryResolver interface {
 	AuthoredProducts(ctx context.Context, filter *model.AuthoredProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
 	CatalogPendingChanges(ctx context.Context, catalogID string, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogPendingChangeConnection, error)
 	CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error)
-	CatalogRelease(ctx context.Context, id string) (*model.CatalogRelease, error)
+	CatalogRelease(ctx context.Context, id *string) (*model.CatalogRelease, error)
 	CatalogReleaseDiff(ctx context.Context, fromID string, toID string, first int) (*compare.DifferenceSummary, error)
 	ScheduledPublications(ctx context.Context) ([]*model.Job, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
@@ -830,7 +831,7 @@ type Query {
     path: String!
   ): Redirect
 
-  # Currencies and shopper context
+  # Currencies, languages and attributes
   "The currencies that the catalog has prices in, and the default currency, by code. Example: ` + "`" + `currencies { code default format }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `."
   currencies: [Currency!]
 
@@ -845,20 +846,6 @@ type Query {
 
   "The attributes of the merchant's own that products and nodes can have, in the order in which they were declared. Needs the scope ` + "`" + `catalog:read` + "`" + `."
   attributes: [AttributeDefinition!]
-
-  """
-  Which catalog a shopper sees, and why: every rule, with the criteria that matched and missed.
-  Without arguments it is for this request. Rules for other accounts, account tags or customers show
-  no names. Anyone can try another channel or tags. An account, account tags, a customer and ` + "`" + `at` + "`" + `
-  need the scope ` + "`" + `catalog:write` + "`" + `.
-  Example: ` + "`" + `catalogResolution { catalogName ruleName reason }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `.
-  """
-  catalogResolution(
-    "Another shopper, described completely. Default: this request's."
-    context: ShopperContextInput
-    "Another time. Default: now. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-    at: DateTime
-  ): CatalogResolution
 
   # Stock
   "The stock of a product, draft or live. Null if it has no stock record. Needs the scope ` + "`" + `inventory:read` + "`" + `."
@@ -1072,6 +1059,17 @@ type Query {
     "Rows to skip, 0 to 10000."
     offset: Int
   ): CatalogRuleConnection
+
+  """
+  Which catalog a shopper sees, and why: every rule, with the criteria that matched and missed. Without arguments it is for
+  this request. Example: ` + "`" + `catalogResolution { reason rule { name } release { catalogName } }` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
+  catalogResolution(
+    "Another shopper, described completely. Default: this request's."
+    context: ShopperContextInput
+    "Another time. Default: now."
+    at: DateTime
+  ): CatalogResolution
 
   "A hierarchy as authored, in a catalog or not. Null if there is none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredHierarchy("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredHierarchy
@@ -1302,8 +1300,11 @@ type Query {
   """
   catalogReleases("The catalog's global id or ` + "`" + `uuid` + "`" + `." catalogId: ID!): [CatalogRelease!]
 
-  "A stored release. Null if it is not stored any more. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogRelease("The release's global id or number (` + "`" + `uuid` + "`" + `)." id: ID!): CatalogRelease
+  """
+  The release that this shopper sees, as ` + "`" + `catalogPublished` + "`" + ` sends it, or a stored one by its id. Null if nothing is published, or
+  if the release is not stored any more. Example: ` + "`" + `catalogRelease { uuid catalogName publishedAt }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `.
+  """
+  catalogRelease("The release's global id or number (` + "`" + `uuid` + "`" + `). Needs the scope ` + "`" + `catalog:write` + "`" + `." id: ID): CatalogRelease
 
   """
   How two stored releases of one catalog differ: the products, nodes and others that the second one adds, changes and
@@ -2962,7 +2963,7 @@ type FileEdge {
 }
 
 # -----------------------------------------------------------------------------
-# Currencies and shopper context
+# Currencies
 # -----------------------------------------------------------------------------
 
 "A currency that prices are shown in, and how the shopper's language formats it."
@@ -2979,130 +2980,6 @@ type Currency {
   decimalPlaces: Int!
   "Format of an amount, with ` + "`" + `{price}` + "`" + ` for its digits: ` + "`" + `${price}` + "`" + `."
   format: String!
-}
-
-"A shopper, by what decides the catalog. Members left out are not set."
-input ShopperContextInput {
-  "Channel, as in the header ` + "`" + `Store-Channel` + "`" + `: ` + "`" + `mobile` + "`" + `."
-  channel: String
-  "Context tags, as in the header ` + "`" + `Store-Context-Tag` + "`" + `: ` + "`" + `clearance` + "`" + `. At most 100."
-  tags: [String!]
-  "Account, as in the token. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  accountId: ID
-  "Account tags, as in the token, at most 100. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  accountTags: [ID!]
-  "Customer, as in the token. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  customerId: ID
-}
-
-"""
-Which catalog a shopper sees, and why. Dropped are, in this order: rules outside their schedules,
-rules for other accounts, account tags or customers, rules whose criteria all missed, and rules
-whose catalog has no release. Of the rest, the rule with the most matched criteria wins, then the
-fewest missed, then the oldest. Rules without criteria come last. Without a rule, the oldest
-published catalog is shown.
-"""
-type CatalogResolution {
-  "The time that the rules were checked for."
-  at: DateTime!
-  "When a schedule that may change the result begins or ends. Null if there is none."
-  validUntil: DateTime
-  "Why this catalog was chosen."
-  reason: CatalogResolutionReason!
-  "The catalog's own id. Null if nothing is published."
-  catalogUuid: ID
-  "The catalog's name. Null if nothing is published."
-  catalogName: String
-  "Own id of the release, its number. Null if nothing is published."
-  releaseUuid: ID
-  "Time of that release. Null if nothing is published."
-  publishedAt: DateTime
-  "Own id of the rule that decided. Null if none did."
-  ruleUuid: ID
-  "Name of the rule that decided. Null if none did."
-  ruleName: String
-  "What decided between rules with equally many matched criteria. Null if there was no tie."
-  tieBreak: CatalogTieBreak
-  "All rules: eligible ones first, the best first, then dropped ones, the oldest first."
-  candidates: [CatalogCandidate!]!
-}
-
-"Why a catalog is shown."
-enum CatalogResolutionReason {
-  "Its rule matched best."
-  RULE
-  "Its rule has no criteria, and no rule with criteria was left."
-  DEFAULT_RULE
-  "No rule was left. It is the oldest published catalog."
-  OLDEST_CATALOG
-  "No catalog is published."
-  NOTHING_PUBLISHED
-  "The header ` + "`" + `Store-Catalog-Release` + "`" + ` asks for this release, regardless of rules."
-  REQUESTED_RELEASE
-}
-
-"What decides between rules with equally many matched criteria, in this order."
-enum CatalogTieBreak {
-  "The winner missed fewer criteria."
-  FEWEST_MISSED
-  "The winner was created earlier."
-  OLDEST
-  "Both were created at the same time. The winner was stored first."
-  IMPORTED_FIRST
-  "The winner has the smaller id."
-  SMALLEST_ID
-}
-
-"A rule, compared with a shopper."
-type CatalogCandidate {
-  "The rule's own id. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
-  ruleUuid: ID
-  "The rule's name. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
-  ruleName: String
-  "Own id of the rule's catalog. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogUuid: ID
-  "Whether the rule has no criteria."
-  default: Boolean!
-  "Number of criteria that matched: account, account tag, customer, channel, tag."
-  score: Int!
-  "Number of criteria that missed."
-  missed: Int!
-  "Whether one of its schedules is active."
-  schedule: CatalogCriterionOutcome!
-  "Whether it is for this account."
-  account: CatalogCriterionOutcome!
-  "Whether it is for one of the account's tags."
-  accountTag: CatalogCriterionOutcome!
-  "Whether it is for this customer."
-  customer: CatalogCriterionOutcome!
-  "Whether it is for this channel."
-  channel: CatalogCriterionOutcome!
-  "Whether it is for one of the context tags."
-  tag: CatalogCriterionOutcome!
-  "Why it could not be chosen. Null if it could."
-  dropped: CatalogRuleDrop
-}
-
-"Result of one criterion of a rule."
-enum CatalogCriterionOutcome {
-  "The shopper meets it."
-  MATCHED
-  "The shopper does not meet it."
-  MISSED
-  "The rule does not have this criterion."
-  NOT_ASKED
-}
-
-"Why a rule could not be chosen: the first reason that applies."
-enum CatalogRuleDrop {
-  "None of its schedules is active."
-  OUT_OF_SCHEDULE
-  "It is for another account, account tag or customer."
-  OTHER_SHOPPER
-  "None of its criteria matched."
-  NOTHING_MATCHED
-  "Its catalog has no release. Publish it."
-  NOT_PUBLISHED
 }
 
 # -----------------------------------------------------------------------------
@@ -4639,6 +4516,118 @@ input CatalogRuleUpdateInput {
   idempotencyKey: String
 }
 
+"A shopper, by what decides the catalog. Members left out are not set."
+input ShopperContextInput {
+  "Channel, as in the header ` + "`" + `Store-Channel` + "`" + `: ` + "`" + `mobile` + "`" + `."
+  channel: String
+  "Context tags, as in the header ` + "`" + `Store-Context-Tag` + "`" + `: ` + "`" + `clearance` + "`" + `. At most 100."
+  tags: [String!]
+  "Account, as in the token."
+  accountId: ID
+  "Account tags, as in the token, at most 100."
+  accountTags: [ID!]
+  "Customer, as in the token."
+  customerId: ID
+}
+
+"""
+Which catalog a shopper sees, and why. Dropped are, in this order: rules outside their schedules,
+rules for other accounts, account tags or customers, rules whose criteria all missed, and rules
+whose catalog has no release. Of the rest, the rule with the most matched criteria wins, then the
+fewest missed, then the oldest. Rules without criteria come last. Without a rule, the oldest
+published catalog is shown.
+"""
+type CatalogResolution {
+  "The time that the rules were checked for."
+  at: DateTime!
+  "When a schedule that may change the result begins or ends. Null if there is none."
+  validUntil: DateTime
+  "Why this catalog was chosen."
+  reason: CatalogResolutionReason!
+  "The release that the shopper sees. Null if nothing is published."
+  release: CatalogRelease
+  "The rule that decided. Null if none did."
+  rule: CatalogRule
+  "What decided between rules with equally many matched criteria. Null if there was no tie."
+  tieBreak: CatalogTieBreak
+  "All rules: eligible ones first, the best first, then dropped ones, the oldest first."
+  candidates: [CatalogCandidate!]!
+}
+
+"Why a catalog is shown."
+enum CatalogResolutionReason {
+  "Its rule matched best."
+  RULE
+  "Its rule has no criteria, and no rule with criteria was left."
+  DEFAULT_RULE
+  "No rule was left. It is the oldest published catalog."
+  OLDEST_CATALOG
+  "No catalog is published."
+  NOTHING_PUBLISHED
+  "The header ` + "`" + `Store-Catalog-Release` + "`" + ` asks for this release, regardless of rules."
+  REQUESTED_RELEASE
+}
+
+"What decides between rules with equally many matched criteria, in this order."
+enum CatalogTieBreak {
+  "The winner missed fewer criteria."
+  FEWEST_MISSED
+  "The winner was created earlier."
+  OLDEST
+  "Both were created at the same time. The winner was stored first."
+  IMPORTED_FIRST
+  "The winner has the smaller id."
+  SMALLEST_ID
+}
+
+"A rule, compared with a shopper."
+type CatalogCandidate {
+  "The rule."
+  rule: CatalogRule!
+  "Whether the rule has no criteria."
+  default: Boolean!
+  "Number of criteria that matched: account, account tag, customer, channel, tag."
+  score: Int!
+  "Number of criteria that missed."
+  missed: Int!
+  "Whether one of its schedules is active."
+  schedule: CatalogCriterionOutcome!
+  "Whether it is for this account."
+  account: CatalogCriterionOutcome!
+  "Whether it is for one of the account's tags."
+  accountTag: CatalogCriterionOutcome!
+  "Whether it is for this customer."
+  customer: CatalogCriterionOutcome!
+  "Whether it is for this channel."
+  channel: CatalogCriterionOutcome!
+  "Whether it is for one of the context tags."
+  tag: CatalogCriterionOutcome!
+  "Why it could not be chosen. Null if it could."
+  dropped: CatalogRuleDrop
+}
+
+"Result of one criterion of a rule."
+enum CatalogCriterionOutcome {
+  "The shopper meets it."
+  MATCHED
+  "The shopper does not meet it."
+  MISSED
+  "The rule does not have this criterion."
+  NOT_ASKED
+}
+
+"Why a rule could not be chosen: the first reason that applies."
+enum CatalogRuleDrop {
+  "None of its schedules is active."
+  OUT_OF_SCHEDULE
+  "It is for another account, account tag or customer."
+  OTHER_SHOPPER
+  "None of its criteria matched."
+  NOTHING_MATCHED
+  "Its catalog has no release. Publish it."
+  NOT_PUBLISHED
+}
+
 # Hierarchies
 
 "A hierarchy as authored: the root of a category tree."
@@ -6016,7 +6005,9 @@ type CatalogRelease implements Node {
   uuid: ID!
   "The catalog's own id."
   catalogUuid: ID!
-  "The catalog as it is now. Null if it was deleted."
+  "The catalog's name as it is now. Null if the catalog was deleted."
+  catalogName: String
+  "The catalog as it is now. Null if it was deleted. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalog: Catalog
   "Whether shoppers see this release of the catalog."
   served: Boolean!
@@ -6040,12 +6031,9 @@ type CatalogRelease implements Node {
   note: String
   "Whether it is stored until this is set to false, however many releases follow."
   retained: Boolean!
-  "Who published it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Null if an earlier version of the server did. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  "Who published it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   actor: String
-  """
-  Bytes that it takes itself, about; a small one shares most with its base. Null if an earlier version of the server
-  published it. Needs the scope ` + "`" + `catalog:write` + "`" + `.
-  """
+  "Bytes that it takes itself, about; a small one shares most with its base. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   bytes: Float
   "When shoppers began to see it, the last time that it was served. Null if they never did."
   servedAt: DateTime
@@ -7421,12 +7409,8 @@ func (ec *executionContext) childFields_Catalog(ctx context.Context, field graph
 
 func (ec *executionContext) childFields_CatalogCandidate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "ruleUuid":
-		return ec.fieldContext_CatalogCandidate_ruleUuid(ctx, field)
-	case "ruleName":
-		return ec.fieldContext_CatalogCandidate_ruleName(ctx, field)
-	case "catalogUuid":
-		return ec.fieldContext_CatalogCandidate_catalogUuid(ctx, field)
+	case "rule":
+		return ec.fieldContext_CatalogCandidate_rule(ctx, field)
 	case "default":
 		return ec.fieldContext_CatalogCandidate_default(ctx, field)
 	case "score":
@@ -7687,6 +7671,8 @@ func (ec *executionContext) childFields_CatalogRelease(ctx context.Context, fiel
 		return ec.fieldContext_CatalogRelease_uuid(ctx, field)
 	case "catalogUuid":
 		return ec.fieldContext_CatalogRelease_catalogUuid(ctx, field)
+	case "catalogName":
+		return ec.fieldContext_CatalogRelease_catalogName(ctx, field)
 	case "catalog":
 		return ec.fieldContext_CatalogRelease_catalog(ctx, field)
 	case "served":
@@ -7741,18 +7727,10 @@ func (ec *executionContext) childFields_CatalogResolution(ctx context.Context, f
 		return ec.fieldContext_CatalogResolution_validUntil(ctx, field)
 	case "reason":
 		return ec.fieldContext_CatalogResolution_reason(ctx, field)
-	case "catalogUuid":
-		return ec.fieldContext_CatalogResolution_catalogUuid(ctx, field)
-	case "catalogName":
-		return ec.fieldContext_CatalogResolution_catalogName(ctx, field)
-	case "releaseUuid":
-		return ec.fieldContext_CatalogResolution_releaseUuid(ctx, field)
-	case "publishedAt":
-		return ec.fieldContext_CatalogResolution_publishedAt(ctx, field)
-	case "ruleUuid":
-		return ec.fieldContext_CatalogResolution_ruleUuid(ctx, field)
-	case "ruleName":
-		return ec.fieldContext_CatalogResolution_ruleName(ctx, field)
+	case "release":
+		return ec.fieldContext_CatalogResolution_release(ctx, field)
+	case "rule":
+		return ec.fieldContext_CatalogResolution_rule(ctx, field)
 	case "tieBreak":
 		return ec.fieldContext_CatalogResolution_tieBreak(ctx, field)
 	case "candidates":
@@ -11507,8 +11485,8 @@ func (ec *executionContext) field_Query_catalogRelease_args(ctx context.Context,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -19979,73 +19957,36 @@ func (ec *executionContext) fieldContext_Catalog_held(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogCandidate_ruleUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogCandidate_rule(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogCandidate_ruleUuid(ctx, field)
+			return ec.fieldContext_CatalogCandidate_rule(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.RuleID(), nil
+			return obj.Rule, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRule) graphql.Marshaler {
+			return ec.marshalNCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, selections, v)
 		},
 		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogCandidate_ruleUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogCandidate_ruleName(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogCandidate_ruleName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RuleName(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
 		true,
-		false,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogCandidate_ruleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogCandidate_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogCandidate_catalogUuid(ctx, field)
+func (ec *executionContext) fieldContext_CatalogCandidate_rule(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogCandidate",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRule(ctx, field)
 		},
-		func(ctx context.Context) (any, error) {
-			return obj.CatalogID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogCandidate_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type ID does not have child fields"))
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _CatalogCandidate_default(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
@@ -22249,6 +22190,29 @@ func (ec *executionContext) fieldContext_CatalogRelease_catalogUuid(_ context.Co
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogRelease_catalogName(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_catalogName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CatalogRelease().CatalogName(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_catalogName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _CatalogRelease_catalog(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -22759,142 +22723,68 @@ func (ec *executionContext) fieldContext_CatalogResolution_reason(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogResolution", field, false, false, errors.New("field of type CatalogResolutionReason does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogResolution_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogResolution_release(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogResolution_catalogUuid(ctx, field)
+			return ec.fieldContext_CatalogResolution_release(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.CatalogID(), nil
+			return obj.Release, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRelease) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogResolution_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
+func (ec *executionContext) fieldContext_CatalogResolution_release(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogResolution",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRelease(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
-func (ec *executionContext) _CatalogResolution_catalogName(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogResolution_rule(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogResolution_catalogName(ctx, field)
+			return ec.fieldContext_CatalogResolution_rule(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.CatalogName(), nil
+			return obj.Rule, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogResolution_catalogName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogResolution_releaseUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogResolution_releaseUuid(ctx, field)
+func (ec *executionContext) fieldContext_CatalogResolution_rule(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogResolution",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRule(ctx, field)
 		},
-		func(ctx context.Context) (any, error) {
-			return obj.ReleaseID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogResolution_releaseUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogResolution_publishedAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogResolution_publishedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.PublishedAt(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogResolution_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogResolution_ruleUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogResolution_ruleUuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RuleID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogResolution_ruleUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogResolution_ruleName(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogResolution_ruleName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RuleName(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogResolution_ruleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _CatalogResolution_tieBreak(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
@@ -35639,50 +35529,6 @@ func (ec *executionContext) fieldContext_Query_attributes(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_catalogResolution(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().CatalogResolution(ctx, fc.Args["context"].(*model.ShopperContextInput), fc.Args["at"].(*time.Time))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
-			return ec.marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogResolution(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_catalogResolution_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _Query_stock(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -36457,6 +36303,50 @@ func (ec *executionContext) fieldContext_Query_catalogRules(ctx context.Context,
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_catalogRules_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogResolution(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogResolution(ctx, fc.Args["context"].(*model.ShopperContextInput), fc.Args["at"].(*time.Time))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
+			return ec.marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogResolution(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogResolution_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -37441,7 +37331,7 @@ func (ec *executionContext) _Query_catalogRelease(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().CatalogRelease(ctx, fc.Args["id"].(string))
+			return ec.Resolvers.Query().CatalogRelease(ctx, fc.Args["id"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRelease) graphql.Marshaler {
@@ -52843,19 +52733,9 @@ func (ec *executionContext) _CatalogCandidate(ctx context.Context, sel ast.Selec
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CatalogCandidate")
-		case "ruleUuid":
-			out.Values[i] = ec._CatalogCandidate_ruleUuid(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "ruleName":
-			out.Values[i] = ec._CatalogCandidate_ruleName(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "catalogUuid":
-			out.Values[i] = ec._CatalogCandidate_catalogUuid(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
+		case "rule":
+			out.Values[i] = ec._CatalogCandidate_rule(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "default":
@@ -54192,6 +54072,44 @@ func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.Selecti
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "catalogName":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_catalogName(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "catalog":
 			field := field
 
@@ -54594,33 +54512,13 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "catalogUuid":
-			out.Values[i] = ec._CatalogResolution_catalogUuid(ctx, field, obj)
+		case "release":
+			out.Values[i] = ec._CatalogResolution_release(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "catalogName":
-			out.Values[i] = ec._CatalogResolution_catalogName(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "releaseUuid":
-			out.Values[i] = ec._CatalogResolution_releaseUuid(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "publishedAt":
-			out.Values[i] = ec._CatalogResolution_publishedAt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "ruleUuid":
-			out.Values[i] = ec._CatalogResolution_ruleUuid(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "ruleName":
-			out.Values[i] = ec._CatalogResolution_ruleName(ctx, field, obj)
+		case "rule":
+			out.Values[i] = ec._CatalogResolution_rule(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -61348,28 +61246,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "catalogResolution":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_catalogResolution(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "stock":
 			field := field
 
@@ -61754,6 +61630,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogRules(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogResolution":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogResolution(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -2470,19 +2470,17 @@ var planCatalogCandidate = &plan.Object{
 	Name:      "CatalogCandidate",
 	Satisfies: []string{"CatalogCandidate"},
 	Fields: map[string]*plan.FieldInfo{
-		"ruleUuid":    {Number: 1},
-		"ruleName":    {Number: 2},
-		"catalogUuid": {Number: 3},
-		"default":     {Number: 4, NonNull: true},
-		"score":       {Number: 5, NonNull: true},
-		"missed":      {Number: 6, NonNull: true},
-		"schedule":    {Number: 7, NonNull: true},
-		"account":     {Number: 8, NonNull: true},
-		"accountTag":  {Number: 9, NonNull: true},
-		"customer":    {Number: 10, NonNull: true},
-		"channel":     {Number: 11, NonNull: true},
-		"tag":         {Number: 12, NonNull: true},
-		"dropped":     {Number: 13},
+		"rule":       {Number: 1, NonNull: true},
+		"default":    {Number: 2, NonNull: true},
+		"score":      {Number: 3, NonNull: true},
+		"missed":     {Number: 4, NonNull: true},
+		"schedule":   {Number: 5, NonNull: true},
+		"account":    {Number: 6, NonNull: true},
+		"accountTag": {Number: 7, NonNull: true},
+		"customer":   {Number: 8, NonNull: true},
+		"channel":    {Number: 9, NonNull: true},
+		"tag":        {Number: 10, NonNull: true},
+		"dropped":    {Number: 11},
 	},
 }
 
@@ -2501,31 +2499,27 @@ func (x *planRun) writeCatalogCandidate(ctx context.Context, fields *plan.Fields
 
 func (x *planRun) fieldCatalogCandidate(ctx context.Context, f *plan.Field, obj *model.CatalogCandidate) bool {
 	switch f.Number {
-	case 1: // ruleUuid
-		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 2: // ruleName
-		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 3: // catalogUuid
-		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 4: // default
+	case 1: // rule
+		return x.writeNCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, obj.Rule)
+	case 2: // default
 		return x.writeNBoolean2bool(ctx, f, obj.Default())
-	case 5: // score
+	case 3: // score
 		return x.writeNInt2int(ctx, f, obj.Score)
-	case 6: // missed
+	case 4: // missed
 		return x.writeNInt2int(ctx, f, obj.Missed)
-	case 7: // schedule
+	case 5: // schedule
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Schedule())
-	case 8: // account
+	case 6: // account
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Account())
-	case 9: // accountTag
+	case 7: // accountTag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.AccountTag())
-	case 10: // customer
+	case 8: // customer
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Customer())
-	case 11: // channel
+	case 9: // channel
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Channel())
-	case 12: // tag
+	case 10: // tag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Tag())
-	case 13: // dropped
+	case 11: // dropped
 		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx, f, obj.Dropped())
 	}
 	return x.String("CatalogCandidate")
@@ -3099,22 +3093,23 @@ var planCatalogRelease = &plan.Object{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"catalogUuid": {Number: 3, NonNull: true},
-		"catalog":     {Number: 4, Resolver: true},
-		"served":      {Number: 5, NonNull: true, Resolver: true},
-		"publishedAt": {Number: 6, NonNull: true},
-		"products":    {Number: 7, NonNull: true},
-		"locale":      {Number: 8, NonNull: true},
-		"locales":     {Number: 9, NonNull: true},
-		"added":       {Number: 10, NonNull: true},
-		"changed":     {Number: 11, NonNull: true},
-		"removed":     {Number: 12, NonNull: true},
-		"label":       {Number: 13, Resolver: true},
-		"note":        {Number: 14, Resolver: true},
-		"retained":    {Number: 15, NonNull: true},
-		"actor":       {Number: 16, Resolver: true},
-		"bytes":       {Number: 17, Resolver: true},
-		"servedAt":    {Number: 18},
-		"currencies":  {Number: 19, NonNull: true, Resolver: true},
+		"catalogName": {Number: 4, Resolver: true},
+		"catalog":     {Number: 5, Resolver: true},
+		"served":      {Number: 6, NonNull: true, Resolver: true},
+		"publishedAt": {Number: 7, NonNull: true},
+		"products":    {Number: 8, NonNull: true},
+		"locale":      {Number: 9, NonNull: true},
+		"locales":     {Number: 10, NonNull: true},
+		"added":       {Number: 11, NonNull: true},
+		"changed":     {Number: 12, NonNull: true},
+		"removed":     {Number: 13, NonNull: true},
+		"label":       {Number: 14, Resolver: true},
+		"note":        {Number: 15, Resolver: true},
+		"retained":    {Number: 16, NonNull: true},
+		"actor":       {Number: 17, Resolver: true},
+		"bytes":       {Number: 18, Resolver: true},
+		"servedAt":    {Number: 19},
+		"currencies":  {Number: 20, NonNull: true, Resolver: true},
 	},
 }
 
@@ -3139,61 +3134,67 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *m
 		return x.writeNID2string(ctx, f, obj.UUID())
 	case 3: // catalogUuid
 		return x.writeNID2string(ctx, f, obj.CatalogID)
-	case 4: // catalog
+	case 4: // catalogName
+		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().CatalogName(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚖstring(ctx, f, v)
+	case 5: // catalog
 		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.CatalogRelease().Catalog(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 5: // served
+	case 6: // served
 		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.CatalogRelease().Served(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBoolean2bool(ctx, f, v)
-	case 6: // publishedAt
+	case 7: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
-	case 7: // products
+	case 8: // products
 		return x.writeNInt2int(ctx, f, obj.Products)
-	case 8: // locale
+	case 9: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 9: // locales
+	case 10: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales)
-	case 10: // added
+	case 11: // added
 		return x.writeNInt2int(ctx, f, obj.Added)
-	case 11: // changed
+	case 12: // changed
 		return x.writeNInt2int(ctx, f, obj.Changed)
-	case 12: // removed
+	case 13: // removed
 		return x.writeNInt2int(ctx, f, obj.Removed)
-	case 13: // label
+	case 14: // label
 		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Label(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚖstring(ctx, f, v)
-	case 14: // note
+	case 15: // note
 		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Note(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚖstring(ctx, f, v)
-	case 15: // retained
+	case 16: // retained
 		return x.writeNBoolean2bool(ctx, f, obj.Retained)
-	case 16: // actor
+	case 17: // actor
 		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Actor(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚖstring(ctx, f, v)
-	case 17: // bytes
+	case 18: // bytes
 		v, err := plan.Call(ctx, func() (*float64, error) { return x.resolvers.CatalogRelease().Bytes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFloat2ᚖfloat64(ctx, f, v)
-	case 18: // servedAt
+	case 19: // servedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.ServedTime())
-	case 19: // currencies
+	case 20: // currencies
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.CatalogRelease().Currencies(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3207,17 +3208,13 @@ var planCatalogResolution = &plan.Object{
 	Name:      "CatalogResolution",
 	Satisfies: []string{"CatalogResolution"},
 	Fields: map[string]*plan.FieldInfo{
-		"at":          {Number: 1, NonNull: true},
-		"validUntil":  {Number: 2},
-		"reason":      {Number: 3, NonNull: true},
-		"catalogUuid": {Number: 4},
-		"catalogName": {Number: 5},
-		"releaseUuid": {Number: 6},
-		"publishedAt": {Number: 7},
-		"ruleUuid":    {Number: 8},
-		"ruleName":    {Number: 9},
-		"tieBreak":    {Number: 10},
-		"candidates":  {Number: 11, NonNull: true},
+		"at":         {Number: 1, NonNull: true},
+		"validUntil": {Number: 2},
+		"reason":     {Number: 3, NonNull: true},
+		"release":    {Number: 4},
+		"rule":       {Number: 5},
+		"tieBreak":   {Number: 6},
+		"candidates": {Number: 7, NonNull: true},
 	},
 }
 
@@ -3242,21 +3239,13 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 		return x.writeODateTime2timeᚐTime(ctx, f, obj.ValidUntil)
 	case 3: // reason
 		return x.writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx, f, obj.Reason)
-	case 4: // catalogUuid
-		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 5: // catalogName
-		return x.writeOString2ᚖstring(ctx, f, obj.CatalogName())
-	case 6: // releaseUuid
-		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
-	case 7: // publishedAt
-		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.PublishedAt())
-	case 8: // ruleUuid
-		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 9: // ruleName
-		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 10: // tieBreak
+	case 4: // release
+		return x.writeOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, f, obj.Release)
+	case 5: // rule
+		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, obj.Rule)
+	case 6: // tieBreak
 		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx, f, obj.TieBreak())
-	case 11: // candidates
+	case 7: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
 	return x.String("CatalogResolution")
@@ -6029,25 +6018,25 @@ var planQuery = &plan.Object{
 		"locales":                {Number: 15, Resolver: true},
 		"channels":               {Number: 16, Resolver: true},
 		"attributes":             {Number: 17, Resolver: true},
-		"catalogResolution":      {Number: 18, Resolver: true},
-		"stock":                  {Number: 19, Resolver: true},
-		"stocks":                 {Number: 20, Resolver: true},
-		"stocksById":             {Number: 21, Resolver: true},
-		"stockLocations":         {Number: 22, Resolver: true},
-		"stockTransactions":      {Number: 23, Resolver: true},
-		"stockTransaction":       {Number: 24, Resolver: true},
-		"activePromotions":       {Number: 25, Resolver: true},
-		"promotion":              {Number: 26, Resolver: true},
-		"promotions":             {Number: 27, Resolver: true},
-		"promotionCode":          {Number: 28, Resolver: true},
-		"promotionCodeCheck":     {Number: 29, Resolver: true},
-		"promotionCodeUsages":    {Number: 30, Resolver: true},
-		"auditEvents":            {Number: 31, Resolver: true},
-		"changes":                {Number: 32, Resolver: true},
-		"catalog":                {Number: 33, Resolver: true},
-		"catalogs":               {Number: 34, Resolver: true},
-		"catalogRule":            {Number: 35, Resolver: true},
-		"catalogRules":           {Number: 36, Resolver: true},
+		"stock":                  {Number: 18, Resolver: true},
+		"stocks":                 {Number: 19, Resolver: true},
+		"stocksById":             {Number: 20, Resolver: true},
+		"stockLocations":         {Number: 21, Resolver: true},
+		"stockTransactions":      {Number: 22, Resolver: true},
+		"stockTransaction":       {Number: 23, Resolver: true},
+		"activePromotions":       {Number: 24, Resolver: true},
+		"promotion":              {Number: 25, Resolver: true},
+		"promotions":             {Number: 26, Resolver: true},
+		"promotionCode":          {Number: 27, Resolver: true},
+		"promotionCodeCheck":     {Number: 28, Resolver: true},
+		"promotionCodeUsages":    {Number: 29, Resolver: true},
+		"auditEvents":            {Number: 30, Resolver: true},
+		"changes":                {Number: 31, Resolver: true},
+		"catalog":                {Number: 32, Resolver: true},
+		"catalogs":               {Number: 33, Resolver: true},
+		"catalogRule":            {Number: 34, Resolver: true},
+		"catalogRules":           {Number: 35, Resolver: true},
+		"catalogResolution":      {Number: 36, Resolver: true},
 		"authoredHierarchy":      {Number: 37, Resolver: true},
 		"authoredHierarchies":    {Number: 38, Resolver: true},
 		"authoredCatalogNode":    {Number: 39, Resolver: true},
@@ -6268,19 +6257,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx, f, v)
-	case 18: // catalogResolution
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.CatalogResolution, error) {
-			return x.resolvers.Query().CatalogResolution(ctx, arguments["context"].(*model.ShopperContextInput), arguments["at"].(*time.Time))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 19: // stock
+	case 18: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -6290,7 +6267,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 20: // stocks
+	case 19: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
@@ -6302,7 +6279,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 21: // stocksById
+	case 20: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -6314,13 +6291,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 22: // stockLocations
+	case 21: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 23: // stockTransactions
+	case 22: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -6332,7 +6309,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 24: // stockTransaction
+	case 23: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -6344,7 +6321,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 25: // activePromotions
+	case 24: // activePromotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_activePromotions_args)
 		if !ok {
 			return false
@@ -6356,7 +6333,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOActivePromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
-	case 26: // promotion
+	case 25: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -6366,7 +6343,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 27: // promotions
+	case 26: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -6378,7 +6355,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 28: // promotionCode
+	case 27: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -6390,7 +6367,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 29: // promotionCodeCheck
+	case 28: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -6402,7 +6379,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 30: // promotionCodeUsages
+	case 29: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -6414,7 +6391,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 31: // auditEvents
+	case 30: // auditEvents
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_auditEvents_args)
 		if !ok {
 			return false
@@ -6426,7 +6403,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuditEventConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 32: // changes
+	case 31: // changes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_changes_args)
 		if !ok {
 			return false
@@ -6438,7 +6415,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOChangeFeed2ᚖporticoᚋgraphᚋmodelᚐChangeFeed(ctx, f, v)
-	case 33: // catalog
+	case 32: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -6448,7 +6425,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 34: // catalogs
+	case 33: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -6460,7 +6437,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 35: // catalogRule
+	case 34: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -6472,7 +6449,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 36: // catalogRules
+	case 35: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -6484,6 +6461,18 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 36: // catalogResolution
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.CatalogResolution, error) {
+			return x.resolvers.Query().CatalogResolution(ctx, arguments["context"].(*model.ShopperContextInput), arguments["at"].(*time.Time))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
 	case 37: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
@@ -6752,7 +6741,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.CatalogRelease, error) {
-			return x.resolvers.Query().CatalogRelease(ctx, arguments["id"].(string))
+			return x.resolvers.Query().CatalogRelease(ctx, arguments["id"].(*string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)

@@ -2,12 +2,12 @@ package model
 
 import (
 	"fmt"
-	"strconv"
-	"time"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/release"
 	"portico/store/release/routing"
+	"portico/store/release/segment"
 )
 
 // ShopperContextInput is a shopper other than the caller.
@@ -44,105 +44,41 @@ func orEmpty(text *string) string {
 	return *text
 }
 
-// CatalogResolution is the store's resolution, without what the client may not see.
+// CatalogResolution is the store's resolution, with its release and its rules as rows.
 type CatalogResolution struct {
 	*routing.CatalogResolution
+	Release    *CatalogRelease // nil if nothing is published
+	Rule       *CatalogRule    // nil if no rule decided
 	Candidates []*CatalogCandidate
 }
 
-// NewCatalogResolution returns a resolution. full names rules for other shoppers and rules out of schedule too.
-func NewCatalogResolution(resolution *routing.CatalogResolution, full bool) *CatalogResolution {
-	r := &CatalogResolution{resolution, make([]*CatalogCandidate, len(resolution.Candidates))}
+// NewCatalogResolution returns a resolution whose rules are one batch.
+func NewCatalogResolution(resolution *routing.CatalogResolution) *CatalogResolution {
+	r := &CatalogResolution{CatalogResolution: resolution, Candidates: make([]*CatalogCandidate, len(resolution.Candidates))}
+	if resolution.Release != nil {
+		r.Release = NewBatch[CatalogRelease]([]*segment.Release{resolution.Release})[0]
+	}
+	rules := make([]*catalog.CatalogRule, len(resolution.Candidates))
 	for i, verdict := range resolution.Candidates {
-		r.Candidates[i] = &CatalogCandidate{verdict, full || !verdict.Foreign() && verdict.Dropped != routing.DropSchedule}
+		rules[i] = verdict.Rule
+	}
+	for i, rule := range NewBatch[CatalogRule](rules) {
+		r.Candidates[i] = &CatalogCandidate{resolution.Candidates[i], rule}
+		if rule.CatalogRule == resolution.Rule {
+			r.Rule = rule
+		}
 	}
 	return r
 }
 
-// CatalogID returns the id of the chosen catalog; nil if nothing is published.
-func (r *CatalogResolution) CatalogID() *string {
-	if r.Catalog == nil {
-		return nil
-	}
-	return &r.Catalog.ID
-}
-
-// CatalogName returns the name of the chosen catalog; nil if nothing is published.
-func (r *CatalogResolution) CatalogName() *string {
-	if r.Catalog == nil {
-		return nil
-	}
-	return &r.Catalog.Name
-}
-
-// ReleaseID returns the id of the release; nil if nothing is published.
-func (r *CatalogResolution) ReleaseID() *string {
-	if r.Release == nil {
-		return nil
-	}
-	id := strconv.FormatInt(r.Release.ID, 10)
-	return &id
-}
-
-// PublishedAt returns when the release was published; nil if nothing is.
-func (r *CatalogResolution) PublishedAt() *time.Time {
-	if r.Release == nil {
-		return nil
-	}
-	return &r.Release.PublishedAt
-}
-
-// RuleID returns the id of the rule that decided; nil for none.
-func (r *CatalogResolution) RuleID() *string {
-	if r.Rule == nil {
-		return nil
-	}
-	return &r.Rule.ID
-}
-
-// RuleName returns the name of the rule that decided; nil for none.
-func (r *CatalogResolution) RuleName() *string {
-	if r.Rule == nil {
-		return nil
-	}
-	return &r.Rule.Name
-}
-
 // TieBreak returns what decided a tie; nil without one.
-func (r *CatalogResolution) TieBreak() *routing.TieBreak {
-	if r.CatalogResolution.TieBreak == "" {
-		return nil
-	}
-	return &r.CatalogResolution.TieBreak
-}
+func (r *CatalogResolution) TieBreak() *routing.TieBreak { return store.NonEmpty(r.CatalogResolution.TieBreak) }
 
-// CatalogCandidate is a rule compared with a shopper. Rules that the client may not see have no names.
+// CatalogCandidate is a rule compared with a shopper.
 type CatalogCandidate struct {
 	*routing.RuleVerdict
-	named bool
-}
-
-// RuleID returns the rule's id; nil if the client may not see it.
-func (c *CatalogCandidate) RuleID() *string { return c.name(c.Rule.ID) }
-
-// RuleName returns the rule's name; nil if the client may not see it.
-func (c *CatalogCandidate) RuleName() *string { return c.name(c.Rule.Name) }
-
-// CatalogID returns the rule's catalog; nil if the client may not see it.
-func (c *CatalogCandidate) CatalogID() *string { return c.name(c.Rule.CatalogID) }
-
-// name returns a text that names the rule; nil if the client may not see it.
-func (c *CatalogCandidate) name(text string) *string {
-	if !c.named {
-		return nil
-	}
-	return &text
+	Rule *CatalogRule
 }
 
 // Dropped returns why the rule was not chosen; nil if it was.
-func (c *CatalogCandidate) Dropped() *routing.RuleDrop {
-	if c.RuleVerdict.Dropped == "" {
-		return nil
-	}
-	return &c.RuleVerdict.Dropped
-}
+func (c *CatalogCandidate) Dropped() *routing.RuleDrop { return store.NonEmpty(c.RuleVerdict.Dropped) }

@@ -42,10 +42,10 @@ var scopeTable = map[string]string{
 	"Query.cartPreview":       "catalog:read", // for the token's own shopper; codes are rate-limited
 	"Query.stockLocations":    "inventory:read",
 	"file that is not shown":  "catalog:write",
-	"rule for other shoppers": "catalog:write", // its ids and name, in CatalogCandidate, and those of a rule out of schedule
 
 	"Query.catalogReleases":       "catalog:write",
-	"Query.catalogRelease":        "catalog:write",
+	"Query.catalogRelease":        "catalog:read",
+	"Query.catalogRelease(id:)":   "catalog:write",
 	"Query.catalogReleaseDiff":    "catalog:write",
 	"Query.scheduledPublications": "catalog:write",
 	"Query.job":                   "catalog:write",
@@ -60,8 +60,7 @@ var scopeTable = map[string]string{
 	"header Store-Catalog-Release": "catalog:write", // a release whether it is served or not
 	// What is authored names accounts and what is yet to come, which no
 	// storefront's token may read.
-	"Query.catalogResolution":      "catalog:read",
-	"Query.catalogResolution(at:)": "catalog:write",
+	"Query.catalogResolution":      "catalog:write",
 	"Query.catalog":                "catalog:write",
 	"Query.catalogs":               "catalog:write",
 	"Query.catalogRule":            "catalog:write",
@@ -88,10 +87,6 @@ var scopeTable = map[string]string{
 	"Query.synonyms":               "catalog:write",
 	"Query.catalogPendingChanges":  "catalog:write",
 	"Query.sitemap":                "catalog:read",
-
-	"ShopperContextInput.accountId":   "catalog:write",
-	"ShopperContextInput.accountTags": "catalog:write",
-	"ShopperContextInput.customerId":  "catalog:write",
 
 	"Subscription.stockChanged":     "inventory:read",
 	"Subscription.jobProgress":      "catalog:write", // and that of what it does, as Query.job
@@ -311,6 +306,7 @@ var shopperFields = map[string]string{
 	"Query.authoredAttributes": "attributes",
 	"Query.authoredRedirect":   "redirect",
 	"Query.authoredRedirects":  "redirect",
-	"Query.catalog":            "catalogResolution",
-	"Query.catalogs":           "catalogResolution",
+	"Query.catalog":            "catalogRelease",
+	"Query.catalogs":           "catalogRelease",
+	"Query.catalogResolution":  "catalogRelease",
 }

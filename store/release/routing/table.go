@@ -172,7 +172,7 @@ func (t *Table) Explain(shopper ShopperContext, at time.Time) *CatalogResolution
 	if x.Release == nil {
 		return x
 	}
-	x.Catalog, x.Reason = t.catalog(x.Release.CatalogID), ResolvedByAge
+	x.Catalog, x.Reason = t.Catalog(x.Release.CatalogID), ResolvedByAge
 	if len(x.Candidates) > 0 && x.Candidates[0].Dropped == "" {
 		best := x.Candidates[0]
 		x.Rule, x.TieBreak, x.Reason = best.Rule, tieBreak(x.Candidates), ResolvedByRule
@@ -186,12 +186,12 @@ func (t *Table) Explain(shopper ShopperContext, at time.Time) *CatalogResolution
 // ExplainRequested is Explain for a shopper who requested a release by its id.
 func (t *Table) ExplainRequested(shopper ShopperContext, at time.Time, release *segment.Release) *CatalogResolution {
 	x := t.Explain(shopper, at)
-	x.Reason, x.Release, x.Catalog, x.Rule, x.TieBreak = ResolvedByRequest, release, t.catalog(release.CatalogID), nil, ""
+	x.Reason, x.Release, x.Catalog, x.Rule, x.TieBreak = ResolvedByRequest, release, t.Catalog(release.CatalogID), nil, ""
 	return x
 }
 
-// catalog returns a catalog, published or not; nil for an unknown id.
-func (t *Table) catalog(id string) *catalog.Catalog {
+// Catalog returns a catalog, published or not; nil for an unknown id.
+func (t *Table) Catalog(id string) *catalog.Catalog {
 	for _, c := range t.catalogs {
 		if c.source.ID == id {
 			return catalog.NewCatalog(c.source, c.createdAt, c.release != nil, c.held)
