@@ -58,7 +58,7 @@ func rootFields() map[string]string {
 		"Query.cartPreview":       `{ cartPreview(lines: [{productId: "anvil", quantity: 2}], codes: ["HI"]) { total { amount } } }`,
 		"Query.stockLocations":    `{ stockLocations { uuid } }`,
 
-		"Query.catalogRelease":        `{ catalogRelease(id: "1") { uuid retained currencies } }`,
+		"Query.catalogRelease":        `{ catalogRelease { uuid retained currencies } }`,
 		"Query.catalogReleaseDiff":    `{ catalogReleaseDiff(fromId: "1", toId: "1") { total } }`,
 		"Query.scheduledPublications": `{ scheduledPublications { uuid runAt } }`,
 		"Query.catalogReleases":       `{ catalogReleases(catalogId: "main") { uuid } }`,
@@ -245,10 +245,7 @@ func edges() map[string]string {
 		"Promotion.usages":                 `mutation { promotionUpdate(input: {id: "ten-off", name: "Ten off"}) { promotion { usages { totalCount } } } }`,
 		"PromotionCodeUsage.promotion":     `mutation { promotionCodeRedeem(input: {code: "HI", reference: "order-2"}) { usage { promotion { name } } } }`,
 		"Query.promotionCodeCheck(lines:)": `{ promotionCodeCheck(code: "HI", lines: [{productId: "anvil", quantity: 1}]) { valid } }`,
-		"Query.catalogResolution(at:)":     `{ catalogResolution(at: "2024-06-01T00:00:00Z") { reason } }`,
-		"ShopperContextInput.accountId":    `{ catalogResolution(context: {accountId: "a1"}) { reason } }`,
-		"ShopperContextInput.accountTags":  `{ catalogResolution(context: {accountTags: ["gold"]}) { reason } }`,
-		"ShopperContextInput.customerId":   `{ catalogResolution(context: {customerId: "u1"}) { reason } }`,
+		"Query.catalogRelease(id:)":        `{ catalogRelease(id: "1") { uuid } }`,
 		"CatalogRelease.catalog":           `subscription { catalogPublished { catalog { name } } }`,
 	}
 	for _, name := range []string{"label", "note", "actor", "bytes"} {

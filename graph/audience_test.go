@@ -106,7 +106,7 @@ func TestIntrospectionShowsWhatATokenMayUse(t *testing.T) {
 			require.Contains(t, storefront, `"gateway":null`)
 			require.Contains(t, storefront, `"name":"CartPreview"`)
 			require.NotContains(t, storefront, `"name":"transactions"`)
-			require.NotContains(t, storefront, `"name":"at"`, "an argument of catalogResolution")
+			require.NotContains(t, storefront, `catalogResolution`)
 			require.NotContains(t, storefront, `Gateway`)
 			require.NotContains(t, storefront, `Authored`)
 			admin := string(s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Admin())).Data)

@@ -85,7 +85,7 @@ func TestStockOfBundles(t *testing.T) {
 			set("white", c.white)
 			a := s.Post(t, `{ basket: product(by: {id: "basket"}) { availability availableForSale } hamper: product(by: {id: "hamper"}) { availability availableForSale }
 				crate: product(by: {id: "crate"}) { availability availableForSale }
-				true: products(filter: {catalogNode: {in: ["baskets"]}, inStock: true}, orderBy: {field: ID}) { nodes { uuid } } false: products(filter: {catalogNode: {in: ["baskets"]}, inStock: false}) { totalCount } }`, nil)
+				true: products(filter: {catalogNodeIds: ["baskets"], inStock: true}, orderBy: {field: ID}) { nodes { uuid } } false: products(filter: {catalogNodeIds: ["baskets"], inStock: false}) { totalCount } }`, nil)
 			require.Empty(t, a.Errors)
 			nodes := []string{}
 			for _, id := range strings.Fields(c.listed) {

@@ -20,7 +20,7 @@ import (
 const preview = `query($lines: [CartLineInput!]!, $codes: [String!]) { cartPreview(lines: $lines, codes: $codes) {
 	lines { quantity product { sku } unitPrice { amount } price { amount } total { amount } problem { reason message } }
 	subtotal { amount } discounts { promotion { name } code applications amount { amount } lines { index amount { amount } } } total { formatted }
-	includesTax codesRefused { code reasons { reason argument } } codesUnused nextPromotion { promotion { name minCartValue { amount } } missing { amount } } } }`
+	includesTax codesRefused { code reasons { reason } } codesUnused nextPromotion { promotion { name minCartValue { amount } } missing { amount } } } }`
 
 // cartPromotion is a line of an import.
 func cartPromotion(id, kind, schema, members string) string {
@@ -83,11 +83,11 @@ func TestCartPreview(t *testing.T) {
 				`{"lines":[` + fmt.Sprintf(anvil, "259700") + `],"subtotal":{"amount":"299700"},"discounts":[
 				{"promotion":{"name":"c-code"},"code":"TEN","applications":1,"amount":{"amount":"20000"},"lines":[{"index":0,"amount":{"amount":"20000"}}]},
 				{"promotion":{"name":"d-items"},"code":"TWICE","applications":2,"amount":{"amount":"20000"},"lines":[{"index":0,"amount":{"amount":"20000"}}]}],
-				"total":{"formatted":"$2,597.00"},"includesTax":false,"codesRefused":[{"code":"nope","reasons":[{"reason":"UNKNOWN","argument":"CODE"}]},
-				{"code":"OUTLET","reasons":[{"reason":"OTHER_CATALOG","argument":"CODE"}]}],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
+				"total":{"formatted":"$2,597.00"},"includesTax":false,"codesRefused":[{"code":"nope","reasons":[{"reason":"UNKNOWN"}]},
+				{"code":"OUTLET","reasons":[{"reason":"OTHER_CATALOG"}]}],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
 			{"a code that needs a user", nil, with(anvils, "MINE"),
 				`{"lines":[` + fmt.Sprintf(anvil, "299700") + `],"subtotal":{"amount":"299700"},"discounts":[],
-				"total":{"formatted":"$2,997.00"},"includesTax":false,"codesRefused":[{"code":"MINE","reasons":[{"reason":"USER_REQUIRED","argument":"CODE"}]}],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
+				"total":{"formatted":"$2,997.00"},"includesTax":false,"codesRefused":[{"code":"MINE","reasons":[{"reason":"USER_REQUIRED"}]}],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
 			{"one's own code, the best of a promotion", &auth.Principal{ClientID: "tester", Grant: "shopper", Scopes: []string{"catalog:read"}, AccountID: "acme"}, with(anvils, "TWICE", "MINE"),
 				`{"lines":[` + fmt.Sprintf(anvil, "269700") + `],"subtotal":{"amount":"299700"},"discounts":[
 				{"promotion":{"name":"d-items"},"code":"MINE","applications":3,"amount":{"amount":"30000"},"lines":[{"index":0,"amount":{"amount":"30000"}}]}],

@@ -46,7 +46,7 @@ type mirrorQuery struct {
 
 func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, _ *model.IntBounds, order *model.ListOrder, _ *int, _ *string, _ *int, _ *string, _ *int) (*model.StockConnection, error) {
 	q.order = order
-	return &model.StockConnection{Connection: model.NewConnection(&store.Slice[*model.Stock]{}, []*model.Stock{})}, nil
+	return model.NewConnection(&store.Slice[*model.Stock]{}, []*model.Stock{}), nil
 }
 
 // CatalogResolution returns every value of its enums.

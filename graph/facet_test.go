@@ -113,8 +113,8 @@ func facetLists() []scenario {
 		{name: "of sibling nodes", query: `{ catalogNodes(first: 3) { nodes { uuid products { facets { groups(keys: ["tags"], first: 1) { values { value count } } } } } } }`,
 			data: `{"catalogNodes":{"nodes":[{"uuid":"empty","products":{"facets":{"groups":[]}}},{"uuid":"hand-tools","products":{"facets":{"groups":[{"values":[{"value":"light","count":2}]}]}}},
 			{"uuid":"paints","products":{"facets":{"groups":[{"values":[{"value":"paint","count":2}]}]}}}]}}`},
-		{name: "groups", query: `{ products(first: 1) { facets { price { min { amount } max { amount currency formatted } } groups(first: 2) { key label kind values { value label count } } } } }`,
-			data: `{"products":{"facets":{"price":{"min":{"amount":"500"},"max":{"amount":"99900","currency":"USD","formatted":"$999.00"}},"groups":[
+		{name: "groups", query: `{ products(first: 1) { facets { minPrice { amount } maxPrice { amount currency formatted } groups(first: 2) { key label kind values { value label count } } } } }`,
+			data: `{"products":{"facets":{"minPrice":{"amount":"500"},"maxPrice":{"amount":"99900","currency":"USD","formatted":"$999.00"},"groups":[
 			{"key":"tags","label":"Tags","kind":"TAGS","values":[{"value":"paint","label":"paint","count":3},{"value":"light","label":"light","count":2}]},
 			{"key":"productTypes","label":"Product types","kind":"PRODUCT_TYPES","values":[{"value":"standard","label":"standard","count":3},{"value":"bundle","label":"bundle","count":1}]},
 			{"key":"option:Wood","label":"Wood","kind":"OPTION","values":[{"value":"Oak","label":"Oak","count":1}]},
@@ -137,9 +137,9 @@ func facetLists() []scenario {
 		{name: "a state that is too long", query: `query($f: FacetState) { products(facets: $f) { totalCount } }`, variables: facets([]string{"tags", strings.Repeat("x", 2000)}), codes: invalid, argument: "facets",
 			holds: []string{"at most 2048 bytes"}},
 		{name: "nothing chosen", query: `{ products(facets: "") { totalCount } all: products(facets: null) { totalCount } }`, data: `{"products":{"totalCount":8},"all":{"totalCount":8}}`},
-		{name: "prices ignore the own condition", query: `{ products(filter: {price: {ge: "600"}}) { totalCount facets { price { min { amount } } } } }`,
-			data: `{"products":{"totalCount":1,"facets":{"price":{"min":{"amount":"500"}}}}}`},
-		{name: "no prices", query: `{ catalogNode(by: {id: "paints"}) { products { facets { price { min { amount } } } } } }`, data: `{"catalogNode":{"products":{"facets":{"price":null}}}}`},
+		{name: "prices ignore the own condition", query: `{ products(filter: {price: {ge: "600"}}) { totalCount facets { minPrice { amount } } } }`,
+			data: `{"products":{"totalCount":1,"facets":{"minPrice":{"amount":"500"}}}}`},
+		{name: "no prices", query: `{ catalogNode(by: {id: "paints"}) { products { facets { minPrice { amount } } } } }`, data: `{"catalogNode":{"products":{"facets":{"minPrice":null}}}}`},
 		{name: "first 101 of groups", query: `{ products { facets { groups(first: 101) { key } } } }`, codes: []store.Code{store.Unprocessable}, argument: "first", holds: []string{"between 1 and 100"}},
 		{name: "51 groups", query: `query($k: [String!]) { products { facets { groups(keys: $k) { key } } } }`, variables: graphtest.Variables{"k": make([]string, 51)},
 			codes: []store.Code{store.Unprocessable}, argument: "keys", holds: []string{"at most 50"}},

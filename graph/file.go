@@ -3,7 +3,6 @@ package graph
 import (
 	"context"
 
-	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
@@ -22,15 +21,12 @@ func (r queryResolver) File(ctx context.Context, id string) (*catalog.File, erro
 	return files[store.LocalID(id)], err
 }
 
-func (r queryResolver) Files(ctx context.Context, filter *generated.FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.FileConnection, error) {
+func (r queryResolver) Files(ctx context.Context, ids []string, first *int, after *string, last *int, before *string, offset *int) (*model.FileConnection, error) {
 	v, err := r.catalog(ctx, "Query.files")
 	if err != nil {
 		return nil, err
 	}
-	query := release.FileQuery{All: auth.Require(ctx, everyFile) == nil, Page: pageOf(first, after, last, before, offset)}
-	if filter != nil {
-		query.IDs = store.LocalIDs(filter.Ids)
-	}
+	query := release.FileQuery{IDs: store.LocalIDs(ids), All: auth.Require(ctx, everyFile) == nil, Page: pageOf(first, after, last, before, offset)}
 	slice, err := v.Files(ctx, query)
 	if err != nil {
 		return nil, err

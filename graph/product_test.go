@@ -51,12 +51,12 @@ func productMembers() []scenario {
 			"locale":"en","catalogUuid":"main"}}`},
 		{name: "unset members", query: `{ product(by: {id: "frame"}) { description commodityType upcEan manufacturerPartNum externalRef productTypes
 			pricebookUuid price { money { amount } } originalPrice { money { amount } } saleName saleExpires
-			tiers { name } modifiers { name } translations { locale } components { key } bundleConfiguration { choices { component } } customInputs extensions shopperAttributes variations { uuid } childVariations { uuid }
+			tiers { name } modifiers { name } translations { locale } components { key } bundleChoices { component } customInputs extensions shopperAttributes variations { uuid } childVariations { uuid }
 			variantOptions { uuid } parent { uuid } children { uuid } files { attachedAt } mainImage { uuid } componentProducts { uuid } catalogNodes { uuid }
 			breadcrumbs { catalogNode { uuid } } stock { total } } }`,
 			data: `{"product":{"description":null,"commodityType":null,"upcEan":null,"manufacturerPartNum":null,"externalRef":null,"productTypes":[],
 			"pricebookUuid":null,"price":null,"originalPrice":null,"saleName":null,"saleExpires":null,
-			"tiers":[],"modifiers":[],"translations":[{"locale":"en"}],"components":[],"bundleConfiguration":{"choices":[]},"customInputs":{},"extensions":{},"shopperAttributes":{},"variations":[],
+			"tiers":[],"modifiers":[],"translations":[{"locale":"en"}],"components":[],"bundleChoices":[],"customInputs":{},"extensions":{},"shopperAttributes":{},"variations":[],
 			"childVariations":[],"variantOptions":[],"parent":null,"children":[],"files":[],"mainImage":null,"componentProducts":[],"catalogNodes":[],
 			"breadcrumbs":[],"stock":null}}`},
 		{name: "no parent if it is a draft", query: `{ product(by: {id: "jar"}) { parent { uuid } } }`, data: `{"product":{"parent":null}}`},
@@ -91,8 +91,8 @@ func productEdges() []scenario {
 		{name: "texts in every language", headers: []string{"Accept-Language", "fr"}, query: `{ product(by: {id: "brush"}) { locale translations { locale name description } } }`,
 			data: `{"product":{"locale":"fr","translations":[{"locale":"en","name":"Brush","description":"For paint."},{"locale":"fr","name":"Pinceau","description":"Pour peindre."},
 			{"locale":"pt-BR","name":"Pincel","description":"For paint."},{"locale":"zh-Hant","name":"筆刷","description":"用於繪畫。"}]}}`},
-		{name: "a bundle with its default options", query: `{ product(by: {id: "kit"}) { bundleConfiguration { choices { component options { uuid quantity } } } } }`,
-			data: `{"product":{"bundleConfiguration":{"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":2}]}]}}}`},
+		{name: "a bundle with its default options", query: `{ product(by: {id: "kit"}) { bundleChoices { component options { uuid quantity } } } }`,
+			data: `{"product":{"bundleChoices":[{"component":"wood","options":[{"uuid":"frame","quantity":2}]}]}}`},
 		{name: "a child has its parent's nodes", query: `{ product(by: {id: "easel-oak"}) { catalogNodes { uuid } } }`, data: `{"product":{"catalogNodes":[{"uuid":"paints"}]}}`},
 		{name: "components in pages", query: `{ product(by: {id: "kit"}) { componentProductsConnection(first: 1) { totalCount pageInfo { hasNextPage } facets { groups(keys: ["productTypes"]) { values { value count } } } nodes { uuid } } childrenConnection { totalCount nodes { uuid } } } }`,
 			data: `{"product":{"componentProductsConnection":{"totalCount":1,"pageInfo":{"hasNextPage":false},"facets":{"groups":[]},"nodes":[{"uuid":"frame"}]},"childrenConnection":{"totalCount":0,"nodes":[]}}}`},
@@ -144,7 +144,7 @@ func productLists() []scenario {
 		{name: "neither eq nor in", query: list(`filter: {sku: {}}`), codes: invalid, argument: "filter.sku"},
 		{name: "no value at all", query: list(`filter: {sku: {in: []}}`), data: rows()},
 		{name: "no id at all", query: list(`filter: {ids: []}`), data: rows()},
-		{name: "no node, option or value of an attribute", query: `{ node: products(filter: {catalogNode: {in: []}}) { totalCount } option: products(filter: {option: [{name: "Wood", in: []}]}) { totalCount }
+		{name: "no node, option or value of an attribute", query: `{ node: products(filter: {catalogNodeIds: []}) { totalCount } option: products(filter: {option: [{name: "Wood", in: []}]}) { totalCount }
 			attribute: products(filter: {attribute: [{key: "brand", in: []}]}) { totalCount } search: products(filter: {search: "brush", tags: {in: []}}) { totalCount } not: products(filter: {not: {tags: {in: []}}, sku: {eq: "KIT"}}) { totalCount }
 			all: products(filter: {sku: {in: []}}, includeChildren: true, variants: CHILDREN) { totalCount facets { groups { values { count } } } } }`,
 			data: `{"node":{"totalCount":0},"option":{"totalCount":0},"attribute":{"totalCount":0},"search":{"totalCount":0},"not":{"totalCount":1},"all":{"totalCount":0,"facets":{"groups":[]}}}`},

@@ -27,7 +27,7 @@ func TestPromotions(t *testing.T) {
 			data: `{"promotion":{"uuid":"ten-off","promotionType":"FIXED_DISCOUNT","state":"ACTIVE","start":"2024-01-01T00:00:00.000Z","end":"2026-12-31T23:59:00.000Z","minCartValue":[{"amount":"5000","currency":"USD"}],"details":{"amounts":[{"amount":"1000","currency":"USD","formatted":"$10.00"}]},"restDetails":{"promotion_type":"fixed_discount","schema":{"currencies":[{"currency":"USD","amount":1000}]}},"targetCatalogUuids":null,"itemConditions":[],"maxApplicationsPerCart":1}}`},
 		{name: "formatted amounts", query: `{ promotion(id: "ten-off") { minCartValue { amount currency formatted } maxDiscountValue { formatted } } }`,
 			data: `{"promotion":{"minCartValue":[{"amount":"5000","currency":"USD","formatted":"$50.00"}],"maxDiscountValue":[{"formatted":"$10.00"}]}}`},
-		{name: "amounts in German", headers: []string{"Accept-Language", "de"}, query: `{ promotions(filter: {id: {in: ["ten-off"]}}) { nodes { minCartValue { formatted } } } }`,
+		{name: "amounts in German", headers: []string{"Accept-Language", "de"}, query: `{ promotions(filter: {ids: ["ten-off"]}) { nodes { minCartValue { formatted } } } }`,
 			data: `{"promotions":{"nodes":[{"minCartValue":[{"formatted":"50,00\u00a0$"}]}]}}`},
 		{name: "amounts of a shop in Germany", query: `mutation { settingsUpdate(input: {locale: "de"}) { userErrors { code } } promotionUpdate(input: {id: "ten-off", maxDiscountValue: [{currency: "EUR", amount: "300"}], dryRun: true}) { preview { minCartValue { formatted } maxDiscountValue { amount formatted } } } }`,
 			data: `{"settingsUpdate":{"userErrors":[]},"promotionUpdate":{"preview":{"minCartValue":[{"formatted":"50,00\u00a0$"}],"maxDiscountValue":[{"amount":"300","formatted":"3,00\u00a0€"}]}}}`},

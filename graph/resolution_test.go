@@ -55,12 +55,12 @@ func TestCatalogResolutionByShopper(t *testing.T) {
 			{"as many as count", storefront(), []string{"Store-Context-Tag", numbered(99) + ",clearance"}, "outlet"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				r := graphtest.As(graphtest.NewPost(t, `{ catalogResolution { catalogUuid } product(by: {id: "anvil"}) { catalogUuid } }`, nil), c.who)
+				r := graphtest.As(graphtest.NewPost(t, `{ catalogRelease { catalogUuid } product(by: {id: "anvil"}) { catalogUuid } }`, nil), c.who)
 				for i := 0; i+1 < len(c.headers); i += 2 {
 					r.Header.Add(c.headers[i], c.headers[i+1])
 				}
 				a := s.Send(t, r)
-				require.JSONEq(t, `{"catalogResolution":{"catalogUuid":"`+c.catalog+`"},"product":{"catalogUuid":"`+c.catalog+`"}}`, string(a.Data), "%s", a.Body)
+				require.JSONEq(t, `{"catalogRelease":{"catalogUuid":"`+c.catalog+`"},"product":{"catalogUuid":"`+c.catalog+`"}}`, string(a.Data), "%s", a.Body)
 			})
 		}
 	})
@@ -71,7 +71,7 @@ func TestStorefrontSettingsFollowTheCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, offers())
-		const query = `{ settings { currency locale } catalogResolution { catalogUuid } locales channels }`
+		const query = `{ settings { currency locale } catalogRelease { catalogUuid } locales channels }`
 		for _, c := range []struct {
 			name     string
 			who      *auth.Principal
@@ -85,7 +85,7 @@ func TestStorefrontSettingsFollowTheCatalog(t *testing.T) {
 				r := graphtest.As(graphtest.NewPost(t, query, nil), c.who)
 				r.Header.Set("Store-Channel", c.channel)
 				a := s.Send(t, r)
-				require.JSONEq(t, `{"settings":{"currency":"USD","locale":"en"},"catalogResolution":`+c.resolved+`}`, string(a.Data), "%s", a.Body)
+				require.JSONEq(t, `{"settings":{"currency":"USD","locale":"en"},"catalogRelease":`+c.resolved+`}`, string(a.Data), "%s", a.Body)
 			})
 		}
 	})
@@ -99,8 +99,8 @@ func numbered(n int) string {
 	return strings.Join(tags, ",")
 }
 
-const everyVerdict = `{ at validUntil reason catalogUuid catalogName releaseUuid publishedAt ruleUuid ruleName tieBreak
-	candidates { ruleUuid ruleName catalogUuid default score missed schedule account accountTag customer channel tag dropped } }`
+const everyVerdict = `{ at validUntil reason release { uuid catalogUuid catalogName publishedAt } rule { uuid name } tieBreak
+	candidates { rule { uuid name catalog { uuid } } default score missed schedule account accountTag customer channel tag dropped } }`
 
 func TestCatalogResolutionExplainsItself(t *testing.T) {
 	t.Parallel()
@@ -110,60 +110,48 @@ func TestCatalogResolutionExplainsItself(t *testing.T) {
 	onTheShopOfOffers(func(t *testing.T, s *graphtest.Service) {
 		runScenarios(t, s, []scenario{
 			{name: "everything", query: `{ catalogResolution ` + everyVerdict + ` }`, headers: []string{"Store-Channel", "mobile", "Store-Context-Tag", "clearance"},
-				data: `{"catalogResolution":{"at":"2024-05-30T12:00:00.000Z","validUntil":"2024-05-30T22:00:00.000Z","reason":"RULE","catalogUuid":"outlet","catalogName":"Outlet","releaseUuid":"2",
-				"publishedAt":"2024-05-30T12:00:00.000Z","ruleUuid":"offers","ruleName":"mobile-offers","tieBreak":null,"candidates":[
-				{"ruleUuid":"offers","ruleName":"mobile-offers","catalogUuid":"outlet","default":false,"score":2,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"MATCHED","dropped":null},
-				{"ruleUuid":"everyone","ruleName":"Everyone","catalogUuid":"main","default":true,"score":0,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"NOT_ASKED","tag":"NOT_ASKED","dropped":null},
-				{"ruleUuid":"club","ruleName":"Club","catalogUuid":"outlet","default":false,"score":1,"missed":4,"schedule":"MATCHED","account":"MISSED","accountTag":"MISSED","customer":"MISSED","channel":"MISSED","tag":"MATCHED","dropped":"OTHER_SHOPPER"},
-				{"ruleUuid":"night","ruleName":"Night","catalogUuid":"outlet","default":false,"score":1,"missed":0,"schedule":"MISSED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"NOT_ASKED","dropped":"OUT_OF_SCHEDULE"}]}}`},
-			{name: "the default", query: `{ catalogResolution { reason ruleName catalogName validUntil } }`, data: `{"catalogResolution":{"reason":"DEFAULT_RULE","ruleName":"Everyone","catalogName":"Main","validUntil":null}}`},
-			{name: "another time, with the headers of this shopper", query: `{ catalogResolution(at: "2024-05-30T22:00:00Z") { at ruleUuid tieBreak } }`, headers: []string{"EP-Channel", "mobile"},
-				data: `{"catalogResolution":{"at":"2024-05-30T22:00:00.000Z","ruleUuid":"night","tieBreak":"FEWEST_MISSED"}}`},
-			{name: "just before", query: `{ catalogResolution(at: "2024-05-30T21:59:59.999Z") { ruleUuid tieBreak } }`, headers: []string{"EP-Channel", "mobile"},
-				data: `{"catalogResolution":{"ruleUuid":"offers","tieBreak":null}}`},
-			{name: "another shopper, whole", query: `{ catalogResolution(context: {channel: "web"}) { ruleUuid candidates { channel } } }`, headers: []string{"EP-Channel", "mobile"},
-				data: `{"catalogResolution":{"ruleUuid":"everyone","candidates":[{"channel":"NOT_ASKED"},{"channel":"MATCHED"},{"channel":"MISSED"},{"channel":"MISSED"}]}}`},
-			{name: "another account", query: `{ catalogResolution(context: {accountId: "acme", accountTags: ["gold"], customerId: "bob"}) { ruleUuid candidates { score } } }`,
-				data: `{"catalogResolution":{"ruleUuid":"club","candidates":[{"score":3},{"score":0},{"score":0},{"score":0}]}}`},
-			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { ruleUuid } }`, variables: graphtest.Variables{"tags": slices.Repeat([]string{"a"}, 101)},
+				data: `{"catalogResolution":{"at":"2024-05-30T12:00:00.000Z","validUntil":"2024-05-30T22:00:00.000Z","reason":"RULE","release":{"uuid":"2","catalogUuid":"outlet","catalogName":"Outlet",
+				"publishedAt":"2024-05-30T12:00:00.000Z"},"rule":{"uuid":"offers","name":"mobile-offers"},"tieBreak":null,"candidates":[
+				{"rule":{"uuid":"offers","name":"mobile-offers","catalog":{"uuid":"outlet"}},"default":false,"score":2,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"MATCHED","dropped":null},
+				{"rule":{"uuid":"everyone","name":"Everyone","catalog":{"uuid":"main"}},"default":true,"score":0,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"NOT_ASKED","tag":"NOT_ASKED","dropped":null},
+				{"rule":{"uuid":"club","name":"Club","catalog":{"uuid":"outlet"}},"default":false,"score":1,"missed":4,"schedule":"MATCHED","account":"MISSED","accountTag":"MISSED","customer":"MISSED","channel":"MISSED","tag":"MATCHED","dropped":"OTHER_SHOPPER"},
+				{"rule":{"uuid":"night","name":"Night","catalog":{"uuid":"outlet"}},"default":false,"score":1,"missed":0,"schedule":"MISSED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"NOT_ASKED","dropped":"OUT_OF_SCHEDULE"}]}}`},
+			{name: "the default", query: `{ catalogResolution { reason rule { name } release { catalogName } validUntil } }`, data: `{"catalogResolution":{"reason":"DEFAULT_RULE","rule":{"name":"Everyone"},"release":{"catalogName":"Main"},"validUntil":null}}`},
+			{name: "another time, with the headers of this shopper", query: `{ catalogResolution(at: "2024-05-30T22:00:00Z") { at rule { uuid } tieBreak } }`, headers: []string{"EP-Channel", "mobile"},
+				data: `{"catalogResolution":{"at":"2024-05-30T22:00:00.000Z","rule":{"uuid":"night"},"tieBreak":"FEWEST_MISSED"}}`},
+			{name: "just before", query: `{ catalogResolution(at: "2024-05-30T21:59:59.999Z") { rule { uuid } tieBreak } }`, headers: []string{"EP-Channel", "mobile"},
+				data: `{"catalogResolution":{"rule":{"uuid":"offers"},"tieBreak":null}}`},
+			{name: "another shopper, whole", query: `{ catalogResolution(context: {channel: "web"}) { rule { uuid } candidates { channel } } }`, headers: []string{"EP-Channel", "mobile"},
+				data: `{"catalogResolution":{"rule":{"uuid":"everyone"},"candidates":[{"channel":"NOT_ASKED"},{"channel":"MATCHED"},{"channel":"MISSED"},{"channel":"MISSED"}]}}`},
+			{name: "another account", query: `{ catalogResolution(context: {accountId: "acme", accountTags: ["gold"], customerId: "bob"}) { rule { uuid } candidates { score } } }`,
+				data: `{"catalogResolution":{"rule":{"uuid":"club"},"candidates":[{"score":3},{"score":0},{"score":0},{"score":0}]}}`},
+			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { reason } }`, variables: graphtest.Variables{"tags": slices.Repeat([]string{"a"}, 101)},
 				codes: unprocessable, argument: "context.tags", holds: []string{"at most 100, got 101"}},
-			{name: "a requested release", query: `{ catalogResolution { reason catalogUuid releaseUuid ruleUuid candidates { ruleUuid } } product(by: {id: "anvil"}) { catalogUuid } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
-				data: `{"catalogResolution":{"reason":"REQUESTED_RELEASE","catalogUuid":"main","releaseUuid":"1","ruleUuid":null,"candidates":[{"ruleUuid":"offers"},{"ruleUuid":"everyone"},{"ruleUuid":"club"},{"ruleUuid":"night"}]},"product":{"catalogUuid":"main"}}`},
+			{name: "a requested release", query: `{ catalogResolution { reason release { uuid catalogUuid } rule { uuid } candidates { rule { uuid } } } product(by: {id: "anvil"}) { catalogUuid } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
+				data: `{"catalogResolution":{"reason":"REQUESTED_RELEASE","release":{"uuid":"1","catalogUuid":"main"},"rule":null,"candidates":[{"rule":{"uuid":"offers"}},{"rule":{"uuid":"everyone"}},{"rule":{"uuid":"club"}},{"rule":{"uuid":"night"}}]},"product":{"catalogUuid":"main"}}`},
 			{name: "a release that does not exist", query: `{ catalogResolution { reason } }`, headers: []string{"Store-Catalog-Release", "99"}, codes: notFound},
-			{name: "the requested context does not change the response", query: `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { catalogUuid } product(by: {id: "anvil"}) { catalogUuid } }`,
-				data: `{"catalogResolution":{"catalogUuid":"outlet"},"product":{"catalogUuid":"main"}}`},
+			{name: "the requested context does not change the response", query: `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { release { catalogUuid } } product(by: {id: "anvil"}) { catalogUuid } }`,
+				data: `{"catalogResolution":{"release":{"catalogUuid":"outlet"}},"product":{"catalogUuid":"main"}}`},
 		})
 	})
 }
 
-// The explanation shows shoppers the rules that match them, and none of others.
-func TestExplanationHidesRulesOfOthers(t *testing.T) {
+// What decides is not for shoppers: they see the release alone.
+func TestShoppersSeeNoRules(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, offers())
-		a := s.Send(t, graphtest.As(graphtest.NewPost(t, `{ catalogResolution `+everyVerdict+` }`, nil), storefront()))
-		require.Empty(t, a.Errors, "%s", a.Body)
-		require.Contains(t, string(a.Data), `{"ruleUuid":null,"ruleName":null,"catalogUuid":null,"default":false,"score":0,"missed":5,"schedule":"MATCHED","account":"MISSED"`)
-		for _, secret := range []string{"club", "Club", "acme", "gold", "bob", "night", "Night"} {
-			require.NotContains(t, a.Body.String(), secret)
-		}
-		require.Contains(t, string(a.Data), `"schedule":"MISSED"`, "a rule that is yet to come, without its name")
+		r := graphtest.As(graphtest.NewPost(t, `{ catalogRelease { uuid catalogUuid catalogName publishedAt } }`, nil), storefront())
+		r.Header.Set("Store-Channel", "mobile")
+		require.JSONEq(t, `{"catalogRelease":{"uuid":"2","catalogUuid":"outlet","catalogName":"Outlet","publishedAt":"2024-05-30T12:00:00.000Z"}}`, string(s.Send(t, r).Data))
 		for name, query := range map[string]string{
-			"account":     `{ catalogResolution(context: {accountId: "acme"}) { ruleUuid } }`,
-			"account tag": `{ catalogResolution(context: {accountTags: []}) { ruleUuid } }`,
-			"customer":    `{ catalogResolution(context: {customerId: "bob"}) { ruleUuid } }`,
-			"time":        `{ catalogResolution(at: "2024-05-30T22:00:00Z") { ruleUuid } }`,
+			"the explanation": `{ catalogResolution { reason } }`,
+			"another release": `{ catalogRelease(id: "1") { uuid } }`,
 		} {
 			a := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), storefront()))
 			require.Equal(t, forbidden, a.Codes(), "%s: %s", name, a.Body)
 			require.Contains(t, a.Errors[0].Message, "catalog:write")
 		}
-		a = s.Send(t, graphtest.As(graphtest.NewPost(t, `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { ruleUuid } }`, nil), storefront()))
-		require.JSONEq(t, `{"catalogResolution":{"ruleUuid":"offers"}}`, string(a.Data), "anyone may send such headers")
-		member := storefront()
-		member.AccountID, member.AccountTags, member.CustomerID = "acme", []string{"gold"}, "bob"
-		a = s.Send(t, graphtest.As(graphtest.NewPost(t, `{ catalogResolution { ruleName candidates { ruleName } } }`, nil), member))
-		require.JSONEq(t, `{"catalogResolution":{"ruleName":"Club","candidates":[{"ruleName":"Club"},{"ruleName":"Everyone"},{"ruleName":"mobile-offers"},{"ruleName":null}]}}`, string(a.Data), "their own rule")
 	})
 }
 
@@ -171,7 +159,7 @@ func TestExplanationWithoutAPublishedCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, "")
-		runScenarios(t, s, []scenario{{name: "the reason", query: `{ catalogResolution { reason catalogUuid releaseUuid publishedAt ruleUuid candidates { ruleUuid } } }`,
-			data: `{"catalogResolution":{"reason":"NOTHING_PUBLISHED","catalogUuid":null,"releaseUuid":null,"publishedAt":null,"ruleUuid":null,"candidates":[]}}`}})
+		runScenarios(t, s, []scenario{{name: "the reason", query: `{ catalogRelease { uuid } catalogResolution { reason release { uuid } rule { uuid } candidates { default } } }`,
+			data: `{"catalogRelease":null,"catalogResolution":{"reason":"NOTHING_PUBLISHED","release":null,"rule":null,"candidates":[]}}`}})
 	})
 }

@@ -28,8 +28,7 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ava
 	if err != nil {
 		return nil, err
 	}
-	connection := model.NewConnection(slice, model.NewBatch[model.Stock](slice.Items))
-	return &model.StockConnection{Connection: connection, Times: r.stockTimes}, nil
+	return model.NewConnection(slice, model.NewBatch[model.Stock](slice.Items)), nil
 }
 
 // StockPage is Stocks for REST, without cursors.
@@ -53,12 +52,6 @@ func (r queryResolver) StocksByID(ctx context.Context, productIds []string) ([]*
 	ids := idsOf(productIds, func(id string) []string { return one(store.LocalID(id)) })
 	found, err := r.store.Stock.ByID(ctx, ids)
 	return model.NewBatch[model.Stock](valuesByID(ids, found)), err
-}
-
-// stockTimes returns the first creation and the last change of all stock.
-func (r queryResolver) stockTimes(ctx context.Context) (*model.StockTimestamps, error) {
-	created, updated, err := r.store.Stock.Times(ctx)
-	return &model.StockTimestamps{CreatedAt: model.NonZeroTime(created), UpdatedAt: model.NonZeroTime(updated)}, err
 }
 
 func (r stockResolver) Product(ctx context.Context, obj *model.Stock) (*model.Product, error) {

@@ -17,8 +17,8 @@ func TestStorefrontQueries(t *testing.T) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		runScenarios(t, s, []scenario{
 			{name: "a configured bundle", query: `{ productConfigured(id: ` + global("Product", "kit") + `, choices: [{component: "wood", options: [{id: ` + global("Product", "frame") + `, quantity: 3}]}]) {
-				bundleConfiguration { choices { component options { uuid quantity } } } price { money { amount } } product { uuid components { key } componentProducts { uuid } } } }`,
-				data: `{"productConfigured":{"bundleConfiguration":{"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":3}]}]},"price":null,"product":{"uuid":"kit","components":[{"key":"wood"}],"componentProducts":[{"uuid":"frame"}]}}}`},
+				bundleChoices { component options { uuid quantity } } price { money { amount } } product { uuid components { key } componentProducts { uuid } } } }`,
+				data: `{"productConfigured":{"bundleChoices":[{"component":"wood","options":[{"uuid":"frame","quantity":3}]}],"price":null,"product":{"uuid":"kit","components":[{"key":"wood"}],"componentProducts":[{"uuid":"frame"}]}}}`},
 			{name: "an unknown bundle", query: `{ productConfigured(id: "nobody", choices: []) { pricebookUuid } }`, data: `{"productConfigured":null}`},
 			{name: "no bundle", query: `{ productConfigured(id: "anvil", choices: []) { pricebookUuid } }`, data: `{"productConfigured":null}`,
 				codes: []store.Code{store.Unprocessable}, argument: "id", holds: []string{"no components"}},
@@ -26,7 +26,7 @@ func TestStorefrontQueries(t *testing.T) {
 				codes: []store.Code{store.Unprocessable}, argument: "choices", holds: []string{`1 to 2 options of the component \"wood\"`}},
 			{name: "a bundle with several faults", query: `{ productConfigured(id: "kit", choices: [{component: "wood", options: [{id: "frame", quantity: 0}, {id: "anvil", quantity: 1}]}, {component: "metal", options: []}]) { pricebookUuid } }`, data: `{"productConfigured":null}`,
 				codes: []store.Code{store.Unprocessable}, argument: "choices.0.options.0.quantity", holds: []string{`choices.0.options.1.id must be an option`, `choices.1.component must be a component`}},
-			{name: "files by id, each once, in order", query: `{ files(filter: {ids: ["photo-2", "nobody", "photo-1", ` + global("File", "photo-1") + `]}) { totalCount nodes { uuid } } }`,
+			{name: "files by id, each once, in order", query: `{ files(ids: ["photo-2", "nobody", "photo-1", ` + global("File", "photo-1") + `]}) { totalCount nodes { uuid } } }`,
 				data: `{"files":{"totalCount":2,"nodes":[{"uuid":"photo-1"},{"uuid":"photo-2"}]}}`},
 			{name: "a file", query: `{ file(id: ` + global("File", "photo-1") + `) { uuid } none: file(id: "nobody") { uuid } }`, data: `{"file":{"uuid":"photo-1"},"none":null}`},
 			{name: "currencies", query: `{ currencies { code default decimalPlaces } formats: currencies { format } }`,

@@ -15,12 +15,12 @@ func (a *API) files(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	filter, err := fileFilter(p.filter)
+	ids, err := fileFilter(p.filter)
 	if err != nil {
 		return err
 	}
-	addGraphQLHint(w, r, "filter", filter, "first", p.first, "after", p.after, "last", p.last, "before", p.before, "offset", p.offset)
-	files, err := a.resolver.Query().Files(r.Context(), filter, p.first, p.after, p.last, p.before, p.offset)
+	addGraphQLHint(w, r, "ids", ids, "first", p.first, "after", p.after, "last", p.last, "before", p.before, "offset", p.offset)
+	files, err := a.resolver.Query().Files(r.Context(), ids, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
@@ -45,9 +45,8 @@ func (a *API) file(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// fileFilter reads in(id,…), the only condition on files. It returns nil for an empty
-// filter.
-func fileFilter(text string) (*fileFilterInput, error) {
+// fileFilter reads in(id,…), the only condition on files, and returns the ids: nil for an empty filter.
+func fileFilter(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -64,5 +63,5 @@ func fileFilter(text string) (*fileFilterInput, error) {
 	case only.operator == "eq" && len(only.values) != 1:
 		return nil, invalidFilter("has eq(id,…) with %d values; use one, or in(id,…) for several", len(only.values))
 	}
-	return &fileFilterInput{Ids: only.values}, nil
+	return only.values, nil
 }

@@ -58,7 +58,7 @@ func frontTargets() []string {
 	for _, query := range []string{
 		`{ product(by: {id: "brush"}) { price { money { amount } } stock { available } } }`, `{ product(by: {id: "brush"}) { price { money { amount } } } }`,
 		`{ __typename }`, `{ settings { pageLength currency locale } }`, `{ stock(productId: "anvil") { available total updatedAt } }`, `{ stock(productId: "none") { available } }`,
-		`{ stocks(first: 2) { totalCount timestamps { updatedAt } nodes { uuid available } pageInfo { hasNextPage endCursor } } }`,
+		`{ stocks(first: 2) { totalCount nodes { uuid available } pageInfo { hasNextPage endCursor } } }`,
 		`{ stocks(first: 3) { nodes { available product { name } } } settings { pageLength } }`, `{ stocksById(productIds: ["anvil", "none", "chalk"]) { available } }`,
 		`{ catalogNode(by: {id: "tools"}) { name products(first: 3) { nodes { name sku stock { available allocated } } } } }`,
 		`{ products(first: 4) { nodes { ...parts } } } fragment parts on Product { name stock { uuid available } price { money { amount } } }`,

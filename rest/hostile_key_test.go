@@ -29,14 +29,14 @@ func hostilePairs(separators []string) (pairs []hostilePair) {
 		return fmt.Sprintf(`{"query":%q,"variables":%s}`, query, store.Encode(map[string]any{"v": values}))
 	}
 	lists := map[string][2]string{ // of texts; $v is the list
-		`($v: [ID!]!) { products(filter: {catalogNode: {in: $v}}) { totalCount nodes { uuid } facets { groups(keys: ["tags"]) { values { value count } } } } }`: {"paints", "tools"},
-		`($v: [ID!]!) { products(filter: {catalogNode: {in: $v}, tags: {in: ["paint"]}}) { totalCount nodes { uuid } } }`:                                       {"paints", "tools"},
-		`($v: [String!]!) { products(filter: {tags: {in: $v}}) { totalCount nodes { uuid } facets { price { min { amount } } } } }`:                             {"paint", "heavy"},
-		`($v: [String!]!) { products(filter: {sku: {in: $v}}, orderBy: {field: PRICE}) { totalCount nodes { uuid } } }`:                                         {"GLUE", "ANVIL"},
-		`($v: [ID!]!) { products(filter: {ids: $v}, orderBy: {field: NAME}) { totalCount nodes { uuid } pageInfo { endCursor } } }`:                             {"anvil", "brush"},
-		`($v: [String!]!) { products(filter: {or: [{tags: {in: $v}}, {not: {tags: {in: $v}}, sku: {in: $v}}]}) { totalCount nodes { uuid } } }`:                 {"paint", "heavy"},
-		`($v: [ID!]!) { catalogNodes(filter: {ids: $v}) { totalCount nodes { uuid } pageInfo { endCursor } } }`:                                                 {"paints", "tools"},
-		`($v: [String!]!) { product(by: {id: "anvil"}) { attributes(keys: $v) { key } same: attributes(keys: ["a", "b"]) { key } } }`:                           {"a", "b"},
+		`($v: [ID!]!) { products(filter: {catalogNodeIds: $v}) { totalCount nodes { uuid } facets { groups(keys: ["tags"]) { values { value count } } } } }`: {"paints", "tools"},
+		`($v: [ID!]!) { products(filter: {catalogNodeIds: $v, tags: {in: ["paint"]}}) { totalCount nodes { uuid } } }`:                                       {"paints", "tools"},
+		`($v: [String!]!) { products(filter: {tags: {in: $v}}) { totalCount nodes { uuid } facets { minPrice { amount } } } }`:                               {"paint", "heavy"},
+		`($v: [String!]!) { products(filter: {sku: {in: $v}}, orderBy: {field: PRICE}) { totalCount nodes { uuid } } }`:                                      {"GLUE", "ANVIL"},
+		`($v: [ID!]!) { products(filter: {ids: $v}, orderBy: {field: NAME}) { totalCount nodes { uuid } pageInfo { endCursor } } }`:                          {"anvil", "brush"},
+		`($v: [String!]!) { products(filter: {or: [{tags: {in: $v}}, {not: {tags: {in: $v}}, sku: {in: $v}}]}) { totalCount nodes { uuid } } }`:              {"paint", "heavy"},
+		`($v: [ID!]!) { catalogNodes(filter: {ids: $v}) { totalCount nodes { uuid } pageInfo { endCursor } } }`:                                              {"paints", "tools"},
+		`($v: [String!]!) { product(by: {id: "anvil"}) { attributes(keys: $v) { key } same: attributes(keys: ["a", "b"]) { key } } }`:                        {"a", "b"},
 	}
 	for query, honest := range lists {
 		for _, separator := range separators {

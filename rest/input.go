@@ -4,7 +4,6 @@ import "portico/graph/generated"
 
 // The inputs that handlers pass to resolvers. This is the only file that needs graph/generated.
 type (
-	fileFilterInput           = generated.FileFilter
 	promotionCodesCreateInput = generated.PromotionCodesCreateInput
 	promotionCodesDeleteInput = generated.PromotionCodesDeleteInput
 	promotionDeleteInput      = generated.PromotionDeleteInput

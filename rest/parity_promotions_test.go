@@ -59,7 +59,7 @@ func drawPromotions(d *dice) *parityCase {
 		f := pick(d, [][2]string{
 			{"eq(promotion_type,fixed_discount)", `{promotionType: [FIXED_DISCOUNT]}`}, {"in(state,active,expired)", `{state: [ACTIVE, EXPIRED]}`},
 			{"eq(enabled,true):eq(automatic,false)", `{enabled: true, automatic: false}`}, {"eq(name,Ten off)", `{name: {eq: "Ten off"}}`},
-			{"in(id,auto,ten-off)", `{id: {in: ["auto", "ten-off"]}}`}, {"like(name,*off*)", `{nameLike: "*off*"}`},
+			{"in(id,auto,ten-off)", `{ids: ["auto", "ten-off"]}`}, {"like(name,*off*)", `{nameLike: "*off*"}`},
 			{"like(name,*OFF)", `{nameLike: "*OFF"}`}, {"like(name,t*)", `{nameLike: "t*"}`},
 			{"like(name,ten off)", `{nameLike: "ten off"}`}, {"like(name,a*b)", `{nameLike: "a*b"}`},
 			{"gt(id,b):le(created_at,2030-01-01)", `{bounds: {id: {gt: "b"}, createdAt: {le: "2030-01-01"}}}`},

@@ -43,15 +43,22 @@ func drawStocks(d *dice) *parityCase {
 		q.client = d.rejectedClient()
 	}
 	q.target = l.address("/v2/inventories")
-	q.document = l.document(`%s { stocks%s { totalCount timestamps { createdAt updatedAt } pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { ` + stockMembers + ` } } }`)
+	q.document = l.document(`%s { stocks%s { totalCount pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { ` + stockMembers + ` } }
+		created: stocks(first: 1, orderBy: {field: CREATED_AT}) { nodes { createdAt } }
+		updated: stocks(first: 1, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { updatedAt } } }`)
 	q.variables = l.variables
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["stocks"].(map[string]any)
 		l.samePage(t, rest, list, again)
 		require.Equal(t, mapList(list["nodes"], wireStock), rest["data"])
-		times := list["timestamps"].(map[string]any)
-		require.Equal(t, map[string]any{"created_at": times["createdAt"], "updated_at": times["updatedAt"]},
-			rest["meta"].(map[string]any)["timestamps"])
+		times := map[string]any{"created_at": nil, "updated_at": nil} // of all stock, on each page
+		for _, created := range data["created"].(map[string]any)["nodes"].([]any) {
+			times["created_at"] = created.(map[string]any)["createdAt"]
+		}
+		for _, updated := range data["updated"].(map[string]any)["nodes"].([]any) {
+			times["updated_at"] = updated.(map[string]any)["updatedAt"]
+		}
+		require.Equal(t, times, rest["meta"].(map[string]any)["timestamps"])
 	}
 	return q
 }

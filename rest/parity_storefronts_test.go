@@ -95,7 +95,7 @@ func drawFiles(d *dice) *parityCase {
 			ids, texts = append(ids, id), append(texts, l.quote(id))
 		}
 		l.query.Set("filter", "in(id,"+strings.Join(texts, ",")+")")
-		l.argument("filter", "FileFilter", graphqlLiteral(map[string]any{"ids": ids}), map[string]any{"ids": ids})
+		l.argument("ids", "[ID!]", graphqlLiteral(ids), ids)
 		l.where += " of " + strings.Join(texts, ",")
 	}
 	if places := d.cursors[l.coordinate]; len(places) > 0 && d.chance(35) {
@@ -128,19 +128,19 @@ func drawFiles(d *dice) *parityCase {
 // badFileFilter draws an invalid filter.
 func (l *drawnRequest) badFileFilter() {
 	l.query.Del("filter")
-	l.arguments = slices.DeleteFunc(l.arguments, func(argument string) bool { return strings.HasPrefix(argument, "filter:") })
-	l.declared = slices.DeleteFunc(l.declared, func(variable string) bool { return strings.HasPrefix(variable, "$filter:") })
-	delete(l.variables, "filter")
+	l.arguments = slices.DeleteFunc(l.arguments, func(argument string) bool { return strings.HasPrefix(argument, "ids:") })
+	l.declared = slices.DeleteFunc(l.declared, func(variable string) bool { return strings.HasPrefix(variable, "$ids:") })
+	delete(l.variables, "ids")
 	many := strings.TrimSuffix(strings.Repeat("x,", 1_001), ",")
 	bad := pick(l.dice,
-		[2]string{"eq(file_name,a)", `{fileName: {eq: "a"}}`},
-		[2]string{"gt(id,a)", `{ids: {gt: "a"}}`},
-		[2]string{"in(id,a):in(id,b)", `{ids: ["a"], ids: ["b"]}`},
-		[2]string{"in(id", `{ids: [}`},
-		[2]string{"in(id," + many + ")", `{ids: ["` + strings.ReplaceAll(many, ",", `","`) + `"]}`},
+		[2]string{"eq(file_name,a)", `fileName: "a"`},
+		[2]string{"gt(id,a)", `ids: {gt: "a"}`},
+		[2]string{"in(id,a):in(id,b)", `ids: ["a"], ids: ["b"]`},
+		[2]string{"in(id", `ids: [`},
+		[2]string{"in(id," + many + ")", `ids: ["` + strings.ReplaceAll(many, ",", `","`) + `"]`},
 	)
 	l.query.Set("filter", bad[0])
-	l.arguments = append(l.arguments, "filter: "+bad[1])
+	l.arguments = append(l.arguments, bad[1])
 }
 
 func drawFile(d *dice) *parityCase {

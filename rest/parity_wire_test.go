@@ -96,7 +96,7 @@ func wireProduct(p map[string]any) map[string]any {
 			"product_types": p["productTypes"], "sale_id": orEmpty(p["saleName"]), "sale_expires": withoutZone(p["saleExpires"]),
 			"display_price": wireDisplay(p["price"]), "original_display_price": wireDisplay(p["originalPrice"]),
 			"original_price":       orNil(wirePrice(p["originalPrice"])),
-			"bundle_configuration": map[string]any{"selected_options": wireChoices(p["bundleConfiguration"].(map[string]any)["choices"].([]any))},
+			"bundle_configuration": map[string]any{"selected_options": wireChoices(p["bundleChoices"].([]any))},
 			"variation_matrix":     wireMatrix(p["variantOptions"].([]any)),
 			"child_option_ids":     mapList(p["variantOptions"], func(v map[string]any) any { return v["optionUuids"] }),
 			"variations":           mapList(p["variations"], wireVariation), "child_variations": mapList(p["childVariations"], wireVariation),

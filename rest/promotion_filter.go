@@ -52,7 +52,7 @@ func (c condition) addToPromotionFilter(filter *model.PromotionFilter) error {
 	var err error
 	switch c.attribute {
 	case "id":
-		filter.ID = &model.IDFilter{In: c.values}
+		filter.IDs = c.values
 	case "name":
 		filter.Name = &model.TextFilter{In: c.values}
 	case "promotion_type":

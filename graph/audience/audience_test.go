@@ -135,7 +135,7 @@ func TestStorefrontsAudience(t *testing.T) {
 	require.Nil(t, storefront.Types["Stock"].Fields.ForName("transactions"))
 	require.Nil(t, storefront.Types["CatalogRelease"].Fields.ForName("catalog"))
 	require.Nil(t, storefront.Types["ShopperContextInput"].Fields.ForName("accountId"))
-	require.Nil(t, storefront.Query.Fields.ForName("catalogResolution").Arguments.ForName("at"))
+	require.Nil(t, storefront.Query.Fields.ForName("catalogRelease").Arguments.ForName("id"))
 
 	catalogs := audience.New(document.Schema()).For([]string{"catalog:read"}).Schema
 	require.Nil(t, catalogs.Types["Stock"])

@@ -460,7 +460,7 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 		return `{` + graphtest.Many(n, ` a#: node(id: "thing-#") {id}`) + `}`, nil
 	},
 	"stock": func(n int) (string, graphtest.Variables) {
-		return `{` + graphtest.Many(n, ` a#: stocks(first: 1, offset: #) {totalCount timestamps {createdAt} nodes {id}}`) + `}`, nil
+		return `{` + graphtest.Many(n, ` a#: stocks(first: 1, offset: #) {totalCount nodes {id}}`) + `}`, nil
 	},
 	"every edge": func(n int) (string, graphtest.Variables) {
 		return fmt.Sprintf(`{products(first: %d) {nodes {%s}}}`, n%100+1, graphtest.ProductEdges), nil

@@ -269,7 +269,7 @@ type QueryResolver interface {
 	CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	Sitemap(ctx context.Context, first int, after *string) (*release.SitemapPage, error)
 	File(ctx context.Context, id string) (*catalog.File, error)
-	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
+	Files(ctx context.Context, ids []string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
 	SearchSuggestions(ctx context.Context, text string, first int) (*model.SearchSuggestions, error)
 	Redirect(ctx context.Context, path string) (*model.Redirect, error)
 	Currencies(ctx context.Context) ([]*release.Currency, error)
@@ -277,7 +277,7 @@ type QueryResolver interface {
 	Channels(ctx context.Context) ([]string, error)
 	Attributes(ctx context.Context) ([]*release.AttributeDefinition, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
-	Stocks(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
+	Stocks(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Stock], error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
 	StockLocations(ctx context.Context) ([]*stock.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
@@ -406,14 +406,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogUpdateInput,
 		ec.unmarshalInputDateTimeBounds,
 		ec.unmarshalInputDeletionInput,
-		ec.unmarshalInputFileFilter,
 		ec.unmarshalInputFileItemInput,
 		ec.unmarshalInputFilesUpsertInput,
 		ec.unmarshalInputGatewayUpdateInput,
 		ec.unmarshalInputHierarchiesUpsertInput,
 		ec.unmarshalInputHierarchyItemInput,
 		ec.unmarshalInputIDBounds,
-		ec.unmarshalInputIDFilter,
 		ec.unmarshalInputIntBounds,
 		ec.unmarshalInputJobCancelInput,
 		ec.unmarshalInputListBounds,
@@ -792,8 +790,8 @@ type Query {
   existed when the catalog was published. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   files(
-    "Which rows to return."
-    filter: FileFilter
+    "Only these files: global ids or ` + "`" + `uuid` + "`" + `s, at most 1000."
+    ids: [ID!]
     "Page size from the start, 1 to 100."
     first: Int
     "Cursor: return rows after it."
@@ -1709,12 +1707,6 @@ input TextFilter @oneOf {
   in: [String!]
 }
 
-"Condition on an id. ` + "`" + `{}` + "`" + ` or null matches everything."
-input IDFilter {
-  "One of these global ids or ` + "`" + `uuid` + "`" + `s. The member that takes the condition says how many at most."
-  in: [ID!]
-}
-
 # Errors
 
 "Machine-readable kind of an error, in ` + "`" + `extensions.code` + "`" + `."
@@ -1914,8 +1906,8 @@ type Product implements Node {
   tiers: [PriceTier!]!
   "Parts of a bundle, by sort order, then key. Empty for other products."
   components: [ProductComponent!]!
-  "Default choice of a bundle: of each component the first options, as many as it requires."
-  bundleConfiguration: BundleConfiguration!
+  "Default choice of a bundle, by component: the first options, as many as it requires. Empty for other products."
+  bundleChoices: [BundleChoice!]!
   "Fields that the shopper fills in, as the merchant defined them."
   customInputs: JSON!
   "The merchant's open data, which conditions of promotions read: an object by template."
@@ -2306,12 +2298,6 @@ type ComponentOption {
   product: Product
 }
 
-"The choices for a bundle, made or by default."
-type BundleConfiguration {
-  "The choice for each component, by key. Empty for other products."
-  choices: [BundleChoice!]!
-}
-
 "The options chosen for a component of a bundle. ` + "`" + `BundleChoiceInput` + "`" + ` takes them back, ` + "`" + `uuid` + "`" + ` as ` + "`" + `id` + "`" + `."
 type BundleChoice {
   "The component's key: ` + "`" + `drink` + "`" + `."
@@ -2332,8 +2318,8 @@ type BundleOption {
 type ConfiguredProduct {
   "The bundle, with its default choice and price."
   product: Product!
-  "The choice."
-  bundleConfiguration: BundleConfiguration!
+  "The choice, by component."
+  bundleChoices: [BundleChoice!]!
   "Own id of the price book that the price is from. Null without a price, or if the price is the sum of the options."
   pricebookUuid: ID
   "Price of this choice. Null if it cannot be determined."
@@ -2482,8 +2468,8 @@ input ProductFilter {
   condition must hold. Only attributes that are ` + "`" + `filterable` + "`" + `.
   """
   attribute: [AttributeFilter!]
-  "By nodes or hierarchies, at most 100: products attached to one of them, or to a node below."
-  catalogNode: IDFilter
+  "By nodes or hierarchies, at most 100: products attached to one of them, or to a node below. Global ids or ` + "`" + `uuid` + "`" + `s."
+  catalogNodeIds: [ID!]
   "Bounds on a sort key."
   bounds: ListBounds
   "More filters that must hold too, for example to require two tags."
@@ -2572,8 +2558,10 @@ nothing of the group is chosen, the list has that many once the value is; a furt
 that it does not list yet. Conditions of ` + "`" + `filter` + "`" + ` always apply.
 """
 type ProductFacets {
-  "The lowest and the highest current price, as if the filter had no ` + "`" + `price` + "`" + `, other than in ` + "`" + `and` + "`" + `, ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + `. Null if no product has a price."
-  price: PriceFacet
+  "The lowest current price, as if the filter had no ` + "`" + `price` + "`" + `, other than in ` + "`" + `and` + "`" + `, ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + `. Null if no product has a price."
+  minPrice: Money
+  "The highest current price, likewise."
+  maxPrice: Money
   """
   Everything to narrow the list by: tags, product types, options of variations and filterable
   attributes, in this order, options by name and attributes by key. At most 50 groups. Groups without a value are left out.
@@ -2585,14 +2573,6 @@ type ProductFacets {
     "Number of values of each group, 1 to 100."
     first: Int! = 20
   ): [FacetGroup!]!
-}
-
-"The lowest and the highest price of a list, in the shopper's currency."
-type PriceFacet {
-  "Lowest price."
-  min: Money!
-  "Highest price."
-  max: Money!
 }
 
 "Values of one kind to narrow a list by."
@@ -2936,12 +2916,6 @@ type File implements Node {
   height: Int
 }
 
-"Which files to return."
-input FileFilter {
-  "Global ids or ` + "`" + `uuid` + "`" + `s, at most 1000."
-  ids: [ID!]
-}
-
 "A page of files."
 type FileConnection {
   "Rows, each with its cursor."
@@ -3072,8 +3046,6 @@ type StockConnection {
   pageInfo: PageInfo!
   "Rows in the whole list, after filters."
   totalCount: Int!
-  "First creation and last change over the whole list."
-  timestamps: StockTimestamps!
 }
 
 "A stock record in a list."
@@ -3082,14 +3054,6 @@ type StockEdge {
   cursor: String!
   "The stock record."
   node: Stock!
-}
-
-"Times over a whole list of stock records."
-type StockTimestamps {
-  "Earliest creation. Null if there is no stock."
-  createdAt: DateTime
-  "Latest change. Null if there is no stock."
-  updatedAt: DateTime
 }
 
 "A page of the stock ledger."
@@ -3591,8 +3555,8 @@ type PromotionEdge {
 
 "Which promotions to return. All conditions must hold."
 input PromotionFilter {
-  "By id, at most 1000."
-  id: IDFilter
+  "By id, at most 1000. Global ids or ` + "`" + `uuid` + "`" + `s."
+  ids: [ID!]
   "By exact name."
   name: TextFilter
   """
@@ -3973,26 +3937,8 @@ type PromotionCodeCheck {
 type PromotionCodeRefusal {
   "Machine-readable reason."
   reason: PromotionCodeReason!
-  "The argument that it is about."
-  argument: PromotionCodeArgument!
   "Explanation for people."
   message: String!
-}
-
-"An argument of ` + "`" + `promotionCodeCheck` + "`" + ` or ` + "`" + `cartPreview` + "`" + `, or a member of the input of ` + "`" + `promotionCodeRedeem` + "`" + `."
-enum PromotionCodeArgument {
-  "The code: ` + "`" + `code` + "`" + `, in ` + "`" + `cartPreview` + "`" + ` one of ` + "`" + `codes` + "`" + `, also if it is for other users than the token's."
-  CODE
-  "The user: ` + "`" + `user` + "`" + `."
-  USER
-  "The reference: ` + "`" + `reference` + "`" + `."
-  REFERENCE
-  "The number of items: ` + "`" + `units` + "`" + `."
-  UNITS
-  "The cart total, or its currency: ` + "`" + `cartValue` + "`" + `."
-  CART_VALUE
-  "The lines of the cart, what they cost, their currency or their items: ` + "`" + `lines` + "`" + `."
-  LINES
 }
 
 "Why a code cannot be redeemed."
@@ -7265,14 +7211,6 @@ func (ec *executionContext) childFields_BundleChoice(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type BundleChoice", field.Name)
 }
 
-func (ec *executionContext) childFields_BundleConfiguration(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "choices":
-		return ec.fieldContext_BundleConfiguration_choices(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type BundleConfiguration", field.Name)
-}
-
 func (ec *executionContext) childFields_BundleOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -7839,8 +7777,8 @@ func (ec *executionContext) childFields_ConfiguredProduct(ctx context.Context, f
 	switch field.Name {
 	case "product":
 		return ec.fieldContext_ConfiguredProduct_product(ctx, field)
-	case "bundleConfiguration":
-		return ec.fieldContext_ConfiguredProduct_bundleConfiguration(ctx, field)
+	case "bundleChoices":
+		return ec.fieldContext_ConfiguredProduct_bundleChoices(ctx, field)
 	case "pricebookUuid":
 		return ec.fieldContext_ConfiguredProduct_pricebookUuid(ctx, field)
 	case "price":
@@ -8159,16 +8097,6 @@ func (ec *executionContext) childFields_Price(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Price", field.Name)
 }
 
-func (ec *executionContext) childFields_PriceFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "min":
-		return ec.fieldContext_PriceFacet_min(ctx, field)
-	case "max":
-		return ec.fieldContext_PriceFacet_max(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PriceFacet", field.Name)
-}
-
 func (ec *executionContext) childFields_PriceModifier(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -8297,8 +8225,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_tiers(ctx, field)
 	case "components":
 		return ec.fieldContext_Product_components(ctx, field)
-	case "bundleConfiguration":
-		return ec.fieldContext_Product_bundleConfiguration(ctx, field)
+	case "bundleChoices":
+		return ec.fieldContext_Product_bundleChoices(ctx, field)
 	case "customInputs":
 		return ec.fieldContext_Product_customInputs(ctx, field)
 	case "extensions":
@@ -8399,8 +8327,10 @@ func (ec *executionContext) childFields_ProductEdge(ctx context.Context, field g
 
 func (ec *executionContext) childFields_ProductFacets(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "price":
-		return ec.fieldContext_ProductFacets_price(ctx, field)
+	case "minPrice":
+		return ec.fieldContext_ProductFacets_minPrice(ctx, field)
+	case "maxPrice":
+		return ec.fieldContext_ProductFacets_maxPrice(ctx, field)
 	case "groups":
 		return ec.fieldContext_ProductFacets_groups(ctx, field)
 	}
@@ -8579,8 +8509,6 @@ func (ec *executionContext) childFields_PromotionCodeRefusal(ctx context.Context
 	switch field.Name {
 	case "reason":
 		return ec.fieldContext_PromotionCodeRefusal_reason(ctx, field)
-	case "argument":
-		return ec.fieldContext_PromotionCodeRefusal_argument(ctx, field)
 	case "message":
 		return ec.fieldContext_PromotionCodeRefusal_message(ctx, field)
 	}
@@ -8971,8 +8899,6 @@ func (ec *executionContext) childFields_StockConnection(ctx context.Context, fie
 		return ec.fieldContext_StockConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_StockConnection_totalCount(ctx, field)
-	case "timestamps":
-		return ec.fieldContext_StockConnection_timestamps(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type StockConnection", field.Name)
 }
@@ -9011,16 +8937,6 @@ func (ec *executionContext) childFields_StockLocation(ctx context.Context, field
 		return ec.fieldContext_StockLocation_address(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type StockLocation", field.Name)
-}
-
-func (ec *executionContext) childFields_StockTimestamps(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "createdAt":
-		return ec.fieldContext_StockTimestamps_createdAt(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_StockTimestamps_updatedAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type StockTimestamps", field.Name)
 }
 
 func (ec *executionContext) childFields_StockTransactPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11690,14 +11606,14 @@ func (ec *executionContext) field_Query_file_args(ctx context.Context, rawArgs m
 func (ec *executionContext) field_Query_files_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*FileFilter, error) {
-			return ec.unmarshalOFileFilter2ᚖporticoᚋgraphᚋgeneratedᚐFileFilter(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "ids",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalOID2ᚕstringᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["filter"] = arg0
+	args["ids"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
@@ -18834,38 +18750,6 @@ func (ec *executionContext) fieldContext_BundleChoice_options(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _BundleConfiguration_choices(ctx context.Context, field graphql.CollectedField, obj *release.BundleConfiguration) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_BundleConfiguration_choices(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Choices(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []release.BundleChoice) graphql.Marshaler {
-			return ec.marshalNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_BundleConfiguration_choices(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "BundleConfiguration",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_BundleChoice(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _BundleOption_uuid(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23594,33 +23478,33 @@ func (ec *executionContext) fieldContext_ConfiguredProduct_product(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _ConfiguredProduct_bundleConfiguration(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+func (ec *executionContext) _ConfiguredProduct_bundleChoices(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConfiguredProduct_bundleConfiguration(ctx, field)
+			return ec.fieldContext_ConfiguredProduct_bundleChoices(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.BundleConfiguration(), nil
+			return obj.BundleChoices(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v release.BundleConfiguration) graphql.Marshaler {
-			return ec.marshalNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []release.BundleChoice) graphql.Marshaler {
+			return ec.marshalNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ConfiguredProduct_bundleConfiguration(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_ConfiguredProduct_bundleChoices(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "ConfiguredProduct",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_BundleConfiguration(ctx, field)
+			return ec.childFields_BundleChoice(ctx, field)
 		},
 	}
 	return fc, nil
@@ -28333,70 +28217,6 @@ func (ec *executionContext) fieldContext_Price_withoutTax(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _PriceFacet_min(ctx context.Context, field graphql.CollectedField, obj *model.PriceFacet) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PriceFacet_min(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Min, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
-			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PriceFacet_min(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PriceFacet",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Money(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PriceFacet_max(ctx context.Context, field graphql.CollectedField, obj *model.PriceFacet) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PriceFacet_max(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Max, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
-			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PriceFacet_max(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PriceFacet",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Money(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _PriceModifier_name(ctx context.Context, field graphql.CollectedField, obj *release.PriceModifier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -29648,33 +29468,33 @@ func (ec *executionContext) fieldContext_Product_components(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _Product_bundleConfiguration(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+func (ec *executionContext) _Product_bundleChoices(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_bundleConfiguration(ctx, field)
+			return ec.fieldContext_Product_bundleChoices(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.BundleConfiguration(), nil
+			return obj.BundleChoices(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v release.BundleConfiguration) graphql.Marshaler {
-			return ec.marshalNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []release.BundleChoice) graphql.Marshaler {
+			return ec.marshalNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Product_bundleConfiguration(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Product_bundleChoices(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Product",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_BundleConfiguration(ctx, field)
+			return ec.childFields_BundleChoice(ctx, field)
 		},
 	}
 	return fc, nil
@@ -30788,33 +30608,65 @@ func (ec *executionContext) fieldContext_ProductEdge_node(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductFacets_price(ctx context.Context, field graphql.CollectedField, obj *model.ProductFacets) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFacets_minPrice(ctx context.Context, field graphql.CollectedField, obj *model.ProductFacets) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFacets_price(ctx, field)
+			return ec.fieldContext_ProductFacets_minPrice(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Price(ctx)
+			return obj.MinPrice(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.PriceFacet) graphql.Marshaler {
-			return ec.marshalOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_ProductFacets_price(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_ProductFacets_minPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "ProductFacets",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PriceFacet(ctx, field)
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFacets_maxPrice(ctx context.Context, field graphql.CollectedField, obj *model.ProductFacets) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFacets_maxPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxPrice(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFacets_maxPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFacets",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
 		},
 	}
 	return fc, nil
@@ -32524,29 +32376,6 @@ func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, fi
 }
 func (ec *executionContext) fieldContext_PromotionCodeRefusal_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, false, false, errors.New("field of type PromotionCodeReason does not have child fields"))
-}
-
-func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, field graphql.CollectedField, obj *code.CodeRefusal) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PromotionCodeRefusal_argument(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Argument(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v code.CodeArgument) graphql.Marshaler {
-			return ec.marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PromotionCodeRefusal_argument(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, true, false, errors.New("field of type PromotionCodeArgument does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *code.CodeRefusal) (ret graphql.Marshaler) {
@@ -35297,7 +35126,7 @@ func (ec *executionContext) _Query_files(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Files(ctx, fc.Args["filter"].(*FileFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Files(ctx, fc.Args["ids"].([]string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.File]) graphql.Marshaler {
@@ -35586,8 +35415,8 @@ func (ec *executionContext) _Query_stocks(ctx context.Context, field graphql.Col
 			return ec.Resolvers.Query().Stocks(ctx, fc.Args["filter"].(*model.ListBounds), fc.Args["available"].(*model.IntBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.StockConnection) graphql.Marshaler {
-			return ec.marshalOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Stock]) graphql.Marshaler {
+			return ec.marshalOStockConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		false,
@@ -38777,7 +38606,7 @@ func (ec *executionContext) fieldContext_Stock_transactions(ctx context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _StockConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.StockConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Stock]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -38809,7 +38638,7 @@ func (ec *executionContext) fieldContext_StockConnection_edges(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _StockConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.StockConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Stock]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -38841,7 +38670,7 @@ func (ec *executionContext) fieldContext_StockConnection_nodes(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _StockConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.StockConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Stock]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -38873,7 +38702,7 @@ func (ec *executionContext) fieldContext_StockConnection_pageInfo(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _StockConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.StockConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Stock]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -38894,38 +38723,6 @@ func (ec *executionContext) _StockConnection_totalCount(ctx context.Context, fie
 }
 func (ec *executionContext) fieldContext_StockConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("StockConnection", field, true, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _StockConnection_timestamps(ctx context.Context, field graphql.CollectedField, obj *model.StockConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StockConnection_timestamps(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Timestamps(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.StockTimestamps) graphql.Marshaler {
-			return ec.marshalNStockTimestamps2ᚖporticoᚋgraphᚋmodelᚐStockTimestamps(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_StockConnection_timestamps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StockConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_StockTimestamps(ctx, field)
-		},
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _StockCreatePayload_stock(ctx context.Context, field graphql.CollectedField, obj *StockCreatePayload) (ret graphql.Marshaler) {
@@ -39169,52 +38966,6 @@ func (ec *executionContext) _StockLocation_address(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_StockLocation_address(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _StockTimestamps_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.StockTimestamps) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StockTimestamps_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_StockTimestamps_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("StockTimestamps", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _StockTimestamps_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.StockTimestamps) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StockTimestamps_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_StockTimestamps_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("StockTimestamps", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _StockTransactPayload_transactions(ctx context.Context, field graphql.CollectedField, obj *StockTransactPayload) (ret graphql.Marshaler) {
@@ -43538,36 +43289,6 @@ func (ec *executionContext) unmarshalInputDeletionInput(ctx context.Context, obj
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputFileFilter(ctx context.Context, obj any) (FileFilter, error) {
-	var it FileFilter
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"ids"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "ids":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
-			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ids = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputFileItemInput(ctx context.Context, obj any) (exchange.FileItemInput, error) {
 	var it exchange.FileItemInput
 	if obj == nil {
@@ -43940,36 +43661,6 @@ func (ec *executionContext) unmarshalInputIDBounds(ctx context.Context, obj any)
 				return it, err
 			}
 			it.Le = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputIDFilter(ctx context.Context, obj any) (model.IDFilter, error) {
-	var it model.IDFilter
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"in"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "in":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
-			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.In = data
 		}
 	}
 	return it, nil
@@ -44957,7 +44648,7 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"search", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "onSale", "option", "attribute", "catalogNode", "bounds", "and", "or", "not"}
+	fieldsInOrder := [...]string{"search", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "onSale", "option", "attribute", "catalogNodeIds", "bounds", "and", "or", "not"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -45062,13 +44753,13 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Attribute = data
-		case "catalogNode":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("catalogNode"))
-			data, err := ec.unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, v)
+		case "catalogNodeIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("catalogNodeIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.CatalogNode = data
+			it.CatalogNodeIDs = data
 		case "bounds":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bounds"))
 			data, err := ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
@@ -46459,20 +46150,20 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "nameLike", "promotionType", "state", "enabled", "automatic", "search", "bounds"}
+	fieldsInOrder := [...]string{"ids", "name", "nameLike", "promotionType", "state", "enabled", "automatic", "search", "bounds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, v)
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.ID = data
+			it.IDs = data
 		case "name":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
 			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
@@ -52186,44 +51877,6 @@ func (ec *executionContext) _BundleChoice(ctx context.Context, sel ast.Selection
 	return out
 }
 
-var bundleConfigurationImplementors = []string{"BundleConfiguration"}
-
-func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.SelectionSet, obj *release.BundleConfiguration) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, bundleConfigurationImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("BundleConfiguration")
-		case "choices":
-			out.Values[i] = ec._BundleConfiguration_choices(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var bundleOptionImplementors = []string{"BundleOption"}
 
 func (ec *executionContext) _BundleOption(ctx context.Context, sel ast.SelectionSet, obj *release.BundleOption) graphql.Marshaler {
@@ -55068,8 +54721,8 @@ func (ec *executionContext) _ConfiguredProduct(ctx context.Context, sel ast.Sele
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "bundleConfiguration":
-			out.Values[i] = ec._ConfiguredProduct_bundleConfiguration(ctx, field, obj)
+		case "bundleChoices":
+			out.Values[i] = ec._ConfiguredProduct_bundleChoices(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -56804,49 +56457,6 @@ func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
-var priceFacetImplementors = []string{"PriceFacet"}
-
-func (ec *executionContext) _PriceFacet(ctx context.Context, sel ast.SelectionSet, obj *model.PriceFacet) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, priceFacetImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PriceFacet")
-		case "min":
-			out.Values[i] = ec._PriceFacet_min(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "max":
-			out.Values[i] = ec._PriceFacet_max(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var priceModifierImplementors = []string{"PriceModifier"}
 
 func (ec *executionContext) _PriceModifier(ctx context.Context, sel ast.SelectionSet, obj *release.PriceModifier) graphql.Marshaler {
@@ -57495,8 +57105,8 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "bundleConfiguration":
-			out.Values[i] = ec._Product_bundleConfiguration(ctx, field, obj)
+		case "bundleChoices":
+			out.Values[i] = ec._Product_bundleChoices(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -58383,7 +57993,7 @@ func (ec *executionContext) _ProductFacets(ctx context.Context, sel ast.Selectio
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("ProductFacets")
-		case "price":
+		case "minPrice":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -58392,7 +58002,45 @@ func (ec *executionContext) _ProductFacets(ctx context.Context, sel ast.Selectio
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._ProductFacets_price(ctx, field, obj)
+				res = ec._ProductFacets_minPrice(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "maxPrice":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ProductFacets_maxPrice(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -59431,11 +59079,6 @@ func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.S
 			out.Values[i] = graphql.MarshalString("PromotionCodeRefusal")
 		case "reason":
 			out.Values[i] = ec._PromotionCodeRefusal_reason(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "argument":
-			out.Values[i] = ec._PromotionCodeRefusal_argument(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -62991,7 +62634,7 @@ func (ec *executionContext) _Stock(ctx context.Context, sel ast.SelectionSet, ob
 
 var stockConnectionImplementors = []string{"StockConnection"}
 
-func (ec *executionContext) _StockConnection(ctx context.Context, sel ast.SelectionSet, obj *model.StockConnection) graphql.Marshaler {
+func (ec *executionContext) _StockConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Stock]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, stockConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -63026,44 +62669,6 @@ func (ec *executionContext) _StockConnection(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._StockConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "timestamps":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._StockConnection_timestamps(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -63234,49 +62839,6 @@ func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.Selectio
 		case "address":
 			out.Values[i] = ec._StockLocation_address(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var stockTimestampsImplementors = []string{"StockTimestamps"}
-
-func (ec *executionContext) _StockTimestamps(ctx context.Context, sel ast.SelectionSet, obj *model.StockTimestamps) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, stockTimestampsImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("StockTimestamps")
-		case "createdAt":
-			out.Values[i] = ec._StockTimestamps_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "updatedAt":
-			out.Values[i] = ec._StockTimestamps_updatedAt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -65614,10 +65176,6 @@ func (ec *executionContext) unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚋrel
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx context.Context, sel ast.SelectionSet, v release.BundleConfiguration) graphql.Marshaler {
-	return ec._BundleConfiguration(ctx, sel, &v)
-}
-
 func (ec *executionContext) marshalNBundleOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, sel ast.SelectionSet, v release.BundleOption) graphql.Marshaler {
 	return ec._BundleOption(ctx, sel, &v)
 }
@@ -67686,42 +67244,6 @@ func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotion
 	return ec._PromotionCode(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx context.Context, v any) (code.CodeArgument, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx context.Context, sel ast.SelectionSet, v code.CodeArgument) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[string]code.CodeArgument{
-		"CODE":       code.CodeArgumentCode,
-		"USER":       code.CodeArgumentUser,
-		"REFERENCE":  code.CodeArgumentReference,
-		"UNITS":      code.CodeArgumentUnits,
-		"CART_VALUE": code.CodeArgumentCartValue,
-		"LINES":      code.CodeArgumentLines,
-	}
-	marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[code.CodeArgument]string{
-		code.CodeArgumentCode:      "CODE",
-		code.CodeArgumentUser:      "USER",
-		code.CodeArgumentReference: "REFERENCE",
-		code.CodeArgumentUnits:     "UNITS",
-		code.CodeArgumentCartValue: "CART_VALUE",
-		code.CodeArgumentLines:     "LINES",
-	}
-)
-
 func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*code.PromotionCode]) graphql.Marshaler {
 	return ec._PromotionCodeEdge(ctx, sel, &v)
 }
@@ -68530,16 +68052,6 @@ func (ec *executionContext) marshalNStockLocation2ᚖporticoᚋstoreᚋstockᚐS
 		return graphql.Null
 	}
 	return ec._StockLocation(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNStockTimestamps2ᚖporticoᚋgraphᚋmodelᚐStockTimestamps(ctx context.Context, sel ast.SelectionSet, v *model.StockTimestamps) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._StockTimestamps(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNStockTransactInput2porticoᚋgraphᚋgeneratedᚐStockTransactInput(ctx context.Context, v any) (StockTransactInput, error) {
@@ -70010,14 +69522,6 @@ func (ec *executionContext) marshalOFileConnection2ᚖporticoᚋgraphᚋmodelᚐ
 	return ec._FileConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOFileFilter2ᚖporticoᚋgraphᚋgeneratedᚐFileFilter(ctx context.Context, v any) (*FileFilter, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputFileFilter(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
 	if v == nil {
 		return nil, nil
@@ -70140,14 +69644,6 @@ func (ec *executionContext) unmarshalOIDBounds2ᚖporticoᚋgraphᚋmodelᚐIDBo
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputIDBounds(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx context.Context, v any) (*model.IDFilter, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputIDFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -70350,13 +69846,6 @@ func (ec *executionContext) unmarshalOPriceBounds2ᚖporticoᚋgraphᚋmodelᚐP
 	}
 	res, err := ec.unmarshalInputPriceBounds(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx context.Context, sel ast.SelectionSet, v *model.PriceFacet) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._PriceFacet(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOPriceModifierType2ᚖporticoᚋstoreᚋcatalogᚐPriceModifierType(ctx context.Context, v any) (*catalog.PriceModifierType, error) {
@@ -71038,7 +70527,7 @@ func (ec *executionContext) marshalOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx
 	return ec._Stock(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx context.Context, sel ast.SelectionSet, v *model.StockConnection) graphql.Marshaler {
+func (ec *executionContext) marshalOStockConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Stock]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

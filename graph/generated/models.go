@@ -234,12 +234,6 @@ type DeletionInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Which files to return.
-type FileFilter struct {
-	// Global ids or `uuid`s, at most 1000.
-	Ids []string `json:"ids,omitempty"`
-}
-
 // Files to create or change.
 type FilesUpsertInput struct {
 	// 1 to 1000 files, each once.

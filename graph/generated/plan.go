@@ -2083,35 +2083,6 @@ func (x *planRun) fieldBundleChoice(ctx context.Context, f *plan.Field, obj *rel
 	return x.String("BundleChoice")
 }
 
-var planBundleConfiguration = &plan.Object{
-	Name:      "BundleConfiguration",
-	Satisfies: []string{"BundleConfiguration"},
-	Fields: map[string]*plan.FieldInfo{
-		"choices": {Number: 1, NonNull: true},
-	},
-}
-
-func (x *planRun) writeBundleConfiguration(ctx context.Context, fields *plan.Fields, obj *release.BundleConfiguration) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldBundleConfiguration(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, obj *release.BundleConfiguration) bool {
-	switch f.Number {
-	case 1: // choices
-		return x.writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, f, obj.Choices())
-	}
-	return x.String("BundleConfiguration")
-}
-
 var planBundleOption = &plan.Object{
 	Name:      "BundleOption",
 	Satisfies: []string{"BundleOption"},
@@ -3498,14 +3469,14 @@ var planConfiguredProduct = &plan.Object{
 	Name:      "ConfiguredProduct",
 	Satisfies: []string{"ConfiguredProduct"},
 	Fields: map[string]*plan.FieldInfo{
-		"product":             {Number: 1, NonNull: true, Resolver: true},
-		"bundleConfiguration": {Number: 2, NonNull: true},
-		"pricebookUuid":       {Number: 3},
-		"price":               {Number: 4},
-		"originalPrice":       {Number: 5},
-		"saleName":            {Number: 6},
-		"saleExpires":         {Number: 7},
-		"tiers":               {Number: 8, NonNull: true},
+		"product":       {Number: 1, NonNull: true, Resolver: true},
+		"bundleChoices": {Number: 2, NonNull: true},
+		"pricebookUuid": {Number: 3},
+		"price":         {Number: 4},
+		"originalPrice": {Number: 5},
+		"saleName":      {Number: 6},
+		"saleExpires":   {Number: 7},
+		"tiers":         {Number: 8, NonNull: true},
 	},
 }
 
@@ -3530,8 +3501,8 @@ func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 2: // bundleConfiguration
-		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
+	case 2: // bundleChoices
+		return x.writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, f, obj.BundleChoices())
 	case 3: // pricebookUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
 	case 4: // price
@@ -4261,38 +4232,6 @@ func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Pric
 	return x.String("Price")
 }
 
-var planPriceFacet = &plan.Object{
-	Name:      "PriceFacet",
-	Satisfies: []string{"PriceFacet"},
-	Fields: map[string]*plan.FieldInfo{
-		"min": {Number: 1, NonNull: true},
-		"max": {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writePriceFacet(ctx context.Context, fields *plan.Fields, obj *model.PriceFacet) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldPriceFacet(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldPriceFacet(ctx context.Context, f *plan.Field, obj *model.PriceFacet) bool {
-	switch f.Number {
-	case 1: // min
-		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Min)
-	case 2: // max
-		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Max)
-	}
-	return x.String("PriceFacet")
-}
-
 var planPriceModifier = &plan.Object{
 	Name:      "PriceModifier",
 	Satisfies: []string{"PriceModifier"},
@@ -4511,7 +4450,7 @@ var planProduct = &plan.Object{
 		"saleExpires":                 {Number: 30},
 		"tiers":                       {Number: 31, NonNull: true},
 		"components":                  {Number: 32, NonNull: true},
-		"bundleConfiguration":         {Number: 33, NonNull: true},
+		"bundleChoices":               {Number: 33, NonNull: true},
 		"customInputs":                {Number: 34, NonNull: true},
 		"extensions":                  {Number: 35, NonNull: true},
 		"shopperAttributes":           {Number: 36, NonNull: true},
@@ -4647,8 +4586,8 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	case 32: // components
 		return x.writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, f, obj.Components())
-	case 33: // bundleConfiguration
-		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
+	case 33: // bundleChoices
+		return x.writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, f, obj.BundleChoices())
 	case 34: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
 	case 35: // extensions
@@ -4924,8 +4863,9 @@ var planProductFacets = &plan.Object{
 	Name:      "ProductFacets",
 	Satisfies: []string{"ProductFacets"},
 	Fields: map[string]*plan.FieldInfo{
-		"price":  {Number: 1, Resolver: true},
-		"groups": {Number: 2, NonNull: true, Resolver: true},
+		"minPrice": {Number: 1, Resolver: true},
+		"maxPrice": {Number: 2, Resolver: true},
+		"groups":   {Number: 3, NonNull: true, Resolver: true},
 	},
 }
 
@@ -4944,13 +4884,19 @@ func (x *planRun) writeProductFacets(ctx context.Context, fields *plan.Fields, o
 
 func (x *planRun) fieldProductFacets(ctx context.Context, f *plan.Field, obj *model.ProductFacets) bool {
 	switch f.Number {
-	case 1: // price
-		v, err := plan.Call(ctx, func() (*model.PriceFacet, error) { return obj.Price(ctx) })
+	case 1: // minPrice
+		v, err := plan.Call(ctx, func() (*store.Money, error) { return obj.MinPrice(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx, f, v)
-	case 2: // groups
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
+	case 2: // maxPrice
+		v, err := plan.Call(ctx, func() (*store.Money, error) { return obj.MaxPrice(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
+	case 3: // groups
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_ProductFacets_groups_args)
 		if !ok {
 			return false
@@ -5448,9 +5394,8 @@ var planPromotionCodeRefusal = &plan.Object{
 	Name:      "PromotionCodeRefusal",
 	Satisfies: []string{"PromotionCodeRefusal"},
 	Fields: map[string]*plan.FieldInfo{
-		"reason":   {Number: 1, NonNull: true},
-		"argument": {Number: 2, NonNull: true},
-		"message":  {Number: 3, NonNull: true, Resolver: true},
+		"reason":  {Number: 1, NonNull: true},
+		"message": {Number: 2, NonNull: true, Resolver: true},
 	},
 }
 
@@ -5471,9 +5416,7 @@ func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, 
 	switch f.Number {
 	case 1: // reason
 		return x.writeNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx, f, obj.Reason)
-	case 2: // argument
-		return x.writeNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx, f, obj.Argument())
-	case 3: // message
+	case 2: // message
 		v, err := plan.Call(ctx, func() (string, error) { return x.resolvers.PromotionCodeRefusal().Message(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -6205,7 +6148,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.File], error) {
-			return x.resolvers.Query().Files(ctx, arguments["filter"].(*FileFilter), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Files(ctx, arguments["ids"].([]string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -6272,13 +6215,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.StockConnection, error) {
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.Stock], error) {
 			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["available"].(*model.IntBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
+		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
 	case 20: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
@@ -7131,11 +7074,10 @@ var planStockConnection = &plan.Object{
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
 		"totalCount": {Number: 4, NonNull: true, Resolver: true},
-		"timestamps": {Number: 5, NonNull: true, Resolver: true},
 	},
 }
 
-func (x *planRun) writeStockConnection(ctx context.Context, fields *plan.Fields, obj *model.StockConnection) bool {
+func (x *planRun) writeStockConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.Stock]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -7148,7 +7090,7 @@ func (x *planRun) writeStockConnection(ctx context.Context, fields *plan.Fields,
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldStockConnection(ctx context.Context, f *plan.Field, obj *model.StockConnection) bool {
+func (x *planRun) fieldStockConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.Stock]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNStockEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
@@ -7162,12 +7104,6 @@ func (x *planRun) fieldStockConnection(ctx context.Context, f *plan.Field, obj *
 			return x.Fail(ctx, err)
 		}
 		return x.writeNInt2int(ctx, f, v)
-	case 5: // timestamps
-		v, err := plan.Call(ctx, func() (*model.StockTimestamps, error) { return obj.Timestamps(ctx) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNStockTimestamps2ᚖporticoᚋgraphᚋmodelᚐStockTimestamps(ctx, f, v)
 	}
 	return x.String("StockConnection")
 }
@@ -7240,38 +7176,6 @@ func (x *planRun) fieldStockLocation(ctx context.Context, f *plan.Field, obj *st
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Address)
 	}
 	return x.String("StockLocation")
-}
-
-var planStockTimestamps = &plan.Object{
-	Name:      "StockTimestamps",
-	Satisfies: []string{"StockTimestamps"},
-	Fields: map[string]*plan.FieldInfo{
-		"createdAt": {Number: 1},
-		"updatedAt": {Number: 2},
-	},
-}
-
-func (x *planRun) writeStockTimestamps(ctx context.Context, fields *plan.Fields, obj *model.StockTimestamps) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldStockTimestamps(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldStockTimestamps(ctx context.Context, f *plan.Field, obj *model.StockTimestamps) bool {
-	switch f.Number {
-	case 1: // createdAt
-		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt)
-	case 2: // updatedAt
-		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.UpdatedAt)
-	}
-	return x.String("StockTimestamps")
 }
 
 var planStockTransaction = &plan.Object{
@@ -8463,10 +8367,6 @@ func (x *planRun) writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoice
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx context.Context, f *plan.Field, v release.BundleConfiguration) bool {
-	return x.writeBundleConfiguration(ctx, f.Of(planBundleConfiguration), &v)
-}
-
 func (x *planRun) writeNBundleOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, f *plan.Field, v release.BundleOption) bool {
 	return x.writeBundleOption(ctx, f.Of(planBundleOption), &v)
 }
@@ -9329,10 +9229,6 @@ func (x *planRun) writeNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPr
 	return x.writePromotionCode(ctx, f.Of(planPromotionCode), v)
 }
 
-func (x *planRun) writeNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx context.Context, f *plan.Field, v code.CodeArgument) bool {
-	return x.String(marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument[v])
-}
-
 func (x *planRun) writeNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*code.PromotionCode]) bool {
 	return x.writePromotionCodeEdge(ctx, f.Of(planPromotionCodeEdge), &v)
 }
@@ -9576,13 +9472,6 @@ func (x *planRun) writeNStockLocation2ᚖporticoᚋstoreᚋstockᚐStockLocation
 		return x.Missing(ctx)
 	}
 	return x.writeStockLocation(ctx, f.Of(planStockLocation), v)
-}
-
-func (x *planRun) writeNStockTimestamps2ᚖporticoᚋgraphᚋmodelᚐStockTimestamps(ctx context.Context, f *plan.Field, v *model.StockTimestamps) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeStockTimestamps(ctx, f.Of(planStockTimestamps), v)
 }
 
 func (x *planRun) writeNStockTransaction2ᚕᚖporticoᚋgraphᚋmodelᚐStockTransactionᚄ(ctx context.Context, f *plan.Field, v []*model.StockTransaction) bool {
@@ -10212,13 +10101,6 @@ func (x *planRun) writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx c
 	return x.writePrice(ctx, f.Of(planPrice), v)
 }
 
-func (x *planRun) writeOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx context.Context, f *plan.Field, v *model.PriceFacet) bool {
-	if v == nil {
-		return false
-	}
-	return x.writePriceFacet(ctx, f.Of(planPriceFacet), v)
-}
-
 func (x *planRun) writeOPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx context.Context, f *plan.Field, v *catalog.Pricebook) bool {
 	if v == nil {
 		return false
@@ -10354,7 +10236,7 @@ func (x *planRun) writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx context.Con
 	return x.writeStock(ctx, f.Of(planStock), v)
 }
 
-func (x *planRun) writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx context.Context, f *plan.Field, v *model.StockConnection) bool {
+func (x *planRun) writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.Stock]) bool {
 	if v == nil {
 		return false
 	}

@@ -11,7 +11,7 @@ const ProductScalars = `id uuid name description sku slug commodityType upcEan m
 	baseProduct createdAt updatedAt publishedAt locale catalogUuid pricebookUuid
 	price { money { amount currency formatted } includesTax }
 	originalPrice { money { amount } } saleName saleExpires tiers { name minimumQuantity price { money { amount } } } modifiers { name modifierType amounts { money { amount } } } components { key name min max sortOrder options { uuid quantity } }
-	bundleConfiguration { choices { component options { uuid quantity } } } customInputs extensions shopperAttributes variations { uuid name } childVariations { uuid } variantOptions { uuid optionUuids }`
+	bundleChoices { component options { uuid quantity } } customInputs extensions shopperAttributes variations { uuid name } childVariations { uuid } variantOptions { uuid optionUuids }`
 
 // ProductEdges selects every field of a product.
 const ProductEdges = ProductScalars + ` translations { locale name } variantOptions { uuid } childrenConnection(first: 2) { totalCount nodes { uuid } } componentProductsConnection { nodes { uuid } } parent { uuid sku } children { uuid sku } files { attachedAt file { uuid href } } mainImage { uuid href }

@@ -89,7 +89,6 @@ var fieldWeights = map[string]float64{
 	"Promotion.usages":   24,
 
 	"StockConnection.totalCount":                12,
-	"StockConnection.timestamps":                12,
 	"StockTransactionConnection.totalCount":     12,
 	"PromotionConnection.totalCount":            12,
 	"PromotionCodeConnection.totalCount":        12,

@@ -72,7 +72,9 @@ func NewCatalogResolution(resolution *routing.CatalogResolution) *CatalogResolut
 }
 
 // TieBreak returns what decided a tie; nil without one.
-func (r *CatalogResolution) TieBreak() *routing.TieBreak { return store.NonEmpty(r.CatalogResolution.TieBreak) }
+func (r *CatalogResolution) TieBreak() *routing.TieBreak {
+	return store.NonEmpty(r.CatalogResolution.TieBreak)
+}
 
 // CatalogCandidate is a rule compared with a shopper.
 type CatalogCandidate struct {

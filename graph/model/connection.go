@@ -129,15 +129,6 @@ type (
 	PromotionEdge           = Edge[*Promotion]
 	PromotionCodeConnection = Connection[*code.PromotionCode]
 	PromotionCodeEdge       = Edge[*code.PromotionCode]
+
+	StockConnection = Connection[*Stock]
 )
-
-// StockConnection is a page of stock, with the times of the whole list.
-type StockConnection struct {
-	*Connection[*Stock]
-	Times func(context.Context) (*StockTimestamps, error)
-}
-
-// Timestamps returns the first creation and the last change.
-func (c *StockConnection) Timestamps(ctx context.Context) (*StockTimestamps, error) {
-	return c.Times(ctx)
-}

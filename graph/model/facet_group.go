@@ -29,9 +29,6 @@ type FacetGroup struct {
 	Values     []*FacetValue
 }
 
-// PriceFacet is the lowest and the highest price of a list.
-type PriceFacet struct{ Min, Max *store.Money }
-
 // MaxFacetGroups bounds the groups of a list, and the keys to choose them by.
 const MaxFacetGroups = 50
 
@@ -78,14 +75,32 @@ func (f *ProductFacets) Groups(ctx context.Context, keys []string, first int) ([
 	return groups, nil
 }
 
-// Price returns the prices of the list's products, without the filter's condition on the price.
-func (f *ProductFacets) Price(ctx context.Context) (*PriceFacet, error) {
+// MinPrice returns the lowest price of the list's products, without the filter's condition on the price; nil for none.
+func (f *ProductFacets) MinPrice(ctx context.Context) (*store.Money, error) {
+	prices, err := f.prices(ctx)
+	if prices == nil {
+		return nil, err
+	}
+	return f.count.View.Money(prices.Min), nil
+}
+
+// MaxPrice returns the highest, likewise.
+func (f *ProductFacets) MaxPrice(ctx context.Context) (*store.Money, error) {
+	prices, err := f.prices(ctx)
+	if prices == nil {
+		return nil, err
+	}
+	return f.count.View.Money(prices.Max), nil
+}
+
+// prices returns the range of MinPrice and MaxPrice, which is read once.
+func (f *ProductFacets) prices(ctx context.Context) (*release.PriceRange, error) {
 	conditions := f.conditions
 	if conditions.Given != nil {
 		given := *conditions.Given
 		given.Price, conditions.Given = nil, &given
 	}
-	prices, err := Load(ctx, f.BatchRow, "price", f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([]*release.PriceRange, error) {
+	return Load(ctx, f.BatchRow, "price", f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([]*release.PriceRange, error) {
 		list, err := count.query(conditions, f.page)
 		if err != nil {
 			return nil, err
@@ -94,10 +109,6 @@ func (f *ProductFacets) Price(ctx context.Context) (*PriceFacet, error) {
 		byNode, err := count.View.PriceRangeOfNodes(ctx, ids, list)
 		return ValuesByKey(ids, byNode), err
 	})
-	if err != nil || prices == nil {
-		return nil, err
-	}
-	return &PriceFacet{f.count.View.Money(prices.Min), f.count.View.Money(prices.Max)}, nil
 }
 
 // namedFacet is a facet whose values have names: variations, or keys of attributes.

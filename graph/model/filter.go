@@ -24,7 +24,7 @@ type ProductFilter struct {
 	Price               *PriceBounds       `json:"price,omitzero"`
 	Option              []*OptionFilter    `json:"option,omitzero"`
 	Attribute           []*AttributeFilter `json:"attribute,omitzero"`
-	CatalogNode         *IDFilter          `json:"catalogNode,omitzero"`
+	CatalogNodeIDs      []string           `json:"catalogNodeIds,omitzero"`
 	InStock             *bool              `json:"inStock,omitzero"`
 	OnSale              *bool              `json:"onSale,omitzero"`
 	Bounds              *ListBounds        `json:"bounds,omitzero"`
@@ -97,11 +97,6 @@ type TextFilter struct {
 func (t *TextFilter) Values() []string {
 	_, values := t.condition()
 	return values
-}
-
-// IDFilter is a condition on an id.
-type IDFilter struct {
-	In []string `json:"in,omitzero"`
 }
 
 // PriceBounds are bounds on the current price, in digits of minor units.
@@ -321,10 +316,10 @@ func (f *ProductFilter) addListed(filter *release.ProductFilter) error {
 		}
 		filter.Attributes = append(filter.Attributes, condition)
 	}
-	if f.CatalogNode == nil || f.CatalogNode.In == nil {
+	if f.CatalogNodeIDs == nil {
 		return nil
 	}
-	term, err := release.NewWithinTerm(store.LocalIDs(f.CatalogNode.In))
+	term, err := release.NewWithinTerm(store.LocalIDs(f.CatalogNodeIDs))
 	filter.Terms = append(filter.Terms, term)
 	return err
 }

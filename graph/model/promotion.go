@@ -63,7 +63,7 @@ func NewPromotionDetails(terms PromotionTerms) PromotionDetails {
 
 // PromotionFilter is the schema's filter of promotions.
 type PromotionFilter struct {
-	ID            *IDFilter             `json:"id,omitzero"`
+	IDs           []string              `json:"ids,omitzero"`
 	Name          *TextFilter           `json:"name,omitzero"`
 	NameLike      *string               `json:"nameLike,omitzero"`
 	PromotionType []rule.PromotionType  `json:"promotionType,omitzero"`
@@ -107,12 +107,7 @@ func (f *PromotionFilter) Filter() (filter promotion.PromotionFilter, ranges []s
 	if f.Search != nil {
 		filter.Search = *f.Search
 	}
-	if f.ID != nil && f.ID.In != nil { // null is the same as absent
-		filter.IDs = make([]string, len(f.ID.In))
-		for i, id := range f.ID.In {
-			filter.IDs[i] = store.LocalID(id)
-		}
-	}
+	filter.IDs = store.LocalIDs(f.IDs)
 	filter.Names = f.Name.Values()
 	return filter, f.Bounds.Ranges()
 }

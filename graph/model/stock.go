@@ -1,8 +1,6 @@
 package model
 
 import (
-	"time"
-
 	"portico/store/stock"
 )
 
@@ -19,9 +17,6 @@ func (s *Stock) OfProduct() string { return s.ProductID }
 func (s *Stock) Init(source *stock.Stock, position BatchRow[*Stock]) {
 	s.Stock, s.BatchRow = source, position
 }
-
-// StockTimestamps are the times of a whole list. They are nil if it is empty.
-type StockTimestamps struct{ CreatedAt, UpdatedAt *time.Time }
 
 // StockTransaction is an entry of the stock ledger.
 type StockTransaction struct {

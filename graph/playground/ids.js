@@ -21,7 +21,7 @@ const finders = {
   bundle: {
     operation: "Bundle", of: ({ id }) => ({ id }), lacks: "bundles among its first 50 products",
     fill({ products: { nodes } }) {
-      const chosen = (p) => p.bundleConfiguration.choices, bundle = nodes.find((p) => chosen(p).length);
+      const chosen = (p) => p.bundleChoices, bundle = nodes.find((p) => chosen(p).length);
       const choice = bundle && chosen(bundle).map(({ component, options }) => ({ component, options: options.map(({ uuid: id, quantity }) => ({ id, quantity })) }));
       return { id: bundle?.uuid, choice };
     },

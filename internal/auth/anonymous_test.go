@@ -72,7 +72,7 @@ func TestAnonymousCoordinates(t *testing.T) {
 		"GET /catalog/nodes/:id/relationships/children", "GET /catalog/nodes/:id/relationships/products", "GET /catalog/products",
 		"GET /catalog/products/:id", "GET /catalog/products/:id/relationships/children", "GET /catalog/products/:id/relationships/component_products",
 		"GET /v2/currencies", "GET /v2/currencies/:id", "GET /v2/files", "GET /v2/files/:id", "Query.activePromotions", "Query.attributes", "Query.cartPreview", "Query.catalogNode", "Query.catalogNodes",
-		"Query.catalogResolution", "Query.channels", "Query.currencies", "Query.file", "Query.files", "Query.hierarchies", "Query.hierarchy", "Query.locales",
+		"Query.catalogRelease", "Query.channels", "Query.currencies", "Query.file", "Query.files", "Query.hierarchies", "Query.hierarchy", "Query.locales",
 		"Query.node", "Query.nodes", "Query.product", "Query.productConfigured", "Query.products",
 		"Query.promotionCodeCheck(lines:)", "Query.redirect", "Query.searchSuggestions", "Query.sitemap"}, allowed)
 	for _, path := range []string{"/catalog", "/catalog/products/a", "/v2/files", "/graphql?query={a}"} {

@@ -84,8 +84,8 @@ func (p *storedProduct) SaleID() *string             { return store.NonEmpty(p.q
 func (p *storedProduct) SaleExpires() *time.Time     { return p.quote.SaleExpires() }
 func (p *storedProduct) Tiers() []price.PriceTier    { return p.quote.Tiers }
 
-func (p *storedProduct) BundleConfiguration() BundleConfiguration {
-	return p.read().Meta.BundleConfiguration
+func (p *storedProduct) BundleChoices() []BundleChoice {
+	return p.read().Meta.BundleConfiguration.Choices()
 }
 
 func (p *storedProduct) Variations() []catalog.Variation      { return p.read().Meta.Variations }

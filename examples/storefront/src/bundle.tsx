@@ -12,7 +12,7 @@ export const BundleOf = graphql(`
     id
     components { key name min max options { uuid quantity } }
     componentProducts { id uuid name }
-    bundleConfiguration { choices { component options { uuid } } }
+    bundleChoices { component options { uuid } }
   }
 `)
 
@@ -31,7 +31,7 @@ type Chosen = Readonly<Record<string, string[]>> // options by component
 export function useBundle(of: FragmentOf<typeof BundleOf>) {
   const bundle = readFragment(BundleOf, of)
   const [chosen, setChosen] = useState<Chosen>(() => Object.fromEntries(
-    bundle.bundleConfiguration.choices.map(({ component, options }) => [component, options.map(({ uuid }) => uuid)])
+    bundle.bundleChoices.map(({ component, options }) => [component, options.map(({ uuid }) => uuid)])
   ))
   const whole = bundle.components.every(({ key, min, max }) => {
     const count = chosen[key]?.length ?? 0

@@ -6,7 +6,7 @@ import { useTexts } from './texts'
 
 export const FacetsOf = graphql(`
   fragment FacetsOf on ProductFacets {
-    price { min { ...Amount } max { ...Amount } }
+    minPrice { ...Amount } maxPrice { ...Amount }
     groups(first: 12) { key label kind values { value label count selected toggled } }
   }
 `, [Amount])
@@ -45,11 +45,11 @@ type FacetsData = FragmentOf<typeof FacetsOf>
 /** Facets are checkboxes and a price range. They call choose with what changes, as texts for the URL. */
 export function Facets({ of, chosen, choose }: { of: FacetsData; chosen: Choices; choose: (changes: { filter?: string; facets?: string }) => void }) {
   const texts = useTexts()
-  const { price, groups } = readFragment(FacetsOf, of)
+  const { minPrice, maxPrice, groups } = readFragment(FacetsOf, of)
   const { filter } = chosen
   return <details className="facets" open={isNarrowed(chosen)}>
     <summary>{texts.filter}</summary>
-    {price && <PriceRange key={JSON.stringify(filter.price ?? {})} of={price} chosen={filter.price ?? {}} choose={price => choose({ filter: toURL({ ...filter, price }) })} />}
+    {minPrice && maxPrice && <PriceRange key={JSON.stringify(filter.price ?? {})} of={{ min: minPrice, max: maxPrice }} chosen={filter.price ?? {}} choose={price => choose({ filter: toURL({ ...filter, price }) })} />}
     <fieldset>
       <legend>{texts.availability}</legend>
       <label className="choice">

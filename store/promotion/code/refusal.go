@@ -61,9 +61,6 @@ const (
 	CodeArgumentLines     CodeArgument = "lines"      // in place of the units and the cart total
 )
 
-// Argument returns the argument that Err names.
-func (r CodeRefusal) Argument() CodeArgument { return CodeArgument(r.Err.Path[0]) }
-
 // NewRefusal returns a refusal of an argument, UNPROCESSABLE.
 func NewRefusal(reason CodeReason, about CodeArgument, format string, args ...any) CodeRefusal {
 	return CodeRefusal{reason, store.Unprocessablef([]string{string(about)}, format, args...)}

@@ -196,15 +196,6 @@ func (v *IDBounds) GetLt() *string { return v.Lt }
 // GetLe returns IDBounds.Le, and is useful for accessing the field via an interface.
 func (v *IDBounds) GetLe() *string { return v.Le }
 
-// Condition on an id. `{}` or null matches everything.
-type IDFilter struct {
-	// One of these global ids or `uuid`s. The member that takes the condition says how many at most.
-	In []string `json:"in"`
-}
-
-// GetIn returns IDFilter.In, and is useful for accessing the field via an interface.
-func (v *IDFilter) GetIn() []string { return v.In }
-
 // Bounds on sort keys.
 type ListBounds struct {
 	// On the id, compared in byte order.
@@ -326,8 +317,8 @@ type ProductFilter struct {
 	// By attributes of the merchant's own: `[{key: "brand", in: ["LG"]}, {key: "weight", le: "2.5"}]`. Each
 	// condition must hold. Only attributes that are `filterable`.
 	Attribute []AttributeFilter `json:"attribute"`
-	// By nodes or hierarchies, at most 100: products attached to one of them, or to a node below.
-	CatalogNode *IDFilter `json:"catalogNode"`
+	// By nodes or hierarchies, at most 100: products attached to one of them, or to a node below. Global ids or `uuid`s.
+	CatalogNodeIds []string `json:"catalogNodeIds"`
 	// Bounds on a sort key.
 	Bounds *ListBounds `json:"bounds"`
 	// More filters that must hold too, for example to require two tags.
@@ -383,8 +374,8 @@ func (v *ProductFilter) GetOption() []OptionFilter { return v.Option }
 // GetAttribute returns ProductFilter.Attribute, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetAttribute() []AttributeFilter { return v.Attribute }
 
-// GetCatalogNode returns ProductFilter.CatalogNode, and is useful for accessing the field via an interface.
-func (v *ProductFilter) GetCatalogNode() *IDFilter { return v.CatalogNode }
+// GetCatalogNodeIds returns ProductFilter.CatalogNodeIds, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetCatalogNodeIds() []string { return v.CatalogNodeIds }
 
 // GetBounds returns ProductFilter.Bounds, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetBounds() *ListBounds { return v.Bounds }
@@ -449,33 +440,6 @@ var AllProductOrderField = []ProductOrderField{
 	ProductOrderFieldPrice,
 	ProductOrderFieldAttribute,
 	ProductOrderFieldRelevance,
-}
-
-// An argument of `promotionCodeCheck` or `cartPreview`, or a member of the input of `promotionCodeRedeem`.
-type PromotionCodeArgument string
-
-const (
-	// The code: `code`, in `cartPreview` one of `codes`, also if it is for other users than the token's.
-	PromotionCodeArgumentCode PromotionCodeArgument = "CODE"
-	// The user: `user`.
-	PromotionCodeArgumentUser PromotionCodeArgument = "USER"
-	// The reference: `reference`.
-	PromotionCodeArgumentReference PromotionCodeArgument = "REFERENCE"
-	// The number of items: `units`.
-	PromotionCodeArgumentUnits PromotionCodeArgument = "UNITS"
-	// The cart total, or its currency: `cartValue`.
-	PromotionCodeArgumentCartValue PromotionCodeArgument = "CART_VALUE"
-	// The lines of the cart, what they cost, their currency or their items: `lines`.
-	PromotionCodeArgumentLines PromotionCodeArgument = "LINES"
-)
-
-var AllPromotionCodeArgument = []PromotionCodeArgument{
-	PromotionCodeArgumentCode,
-	PromotionCodeArgumentUser,
-	PromotionCodeArgumentReference,
-	PromotionCodeArgumentUnits,
-	PromotionCodeArgumentCartValue,
-	PromotionCodeArgumentLines,
 }
 
 // Why a code cannot be redeemed.
@@ -573,8 +537,8 @@ type ShopBundleQueryProduct struct {
 	Components []ShopBundleQueryProductComponentsProductComponent `json:"components"`
 	// All products that this bundle is made of.
 	ComponentProducts []ShopBundleQueryProductComponentProductsProduct `json:"componentProducts"`
-	// Default choice of a bundle: of each component the first options, as many as it requires.
-	BundleConfiguration ShopBundleQueryProductBundleConfiguration `json:"bundleConfiguration"`
+	// Default choice of a bundle, by component: the first options, as many as it requires. Empty for other products.
+	BundleChoices []ShopBundleQueryProductBundleChoicesBundleChoice `json:"bundleChoices"`
 }
 
 // GetComponents returns ShopBundleQueryProduct.Components, and is useful for accessing the field via an interface.
@@ -587,9 +551,9 @@ func (v *ShopBundleQueryProduct) GetComponentProducts() []ShopBundleQueryProduct
 	return v.ComponentProducts
 }
 
-// GetBundleConfiguration returns ShopBundleQueryProduct.BundleConfiguration, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProduct) GetBundleConfiguration() ShopBundleQueryProductBundleConfiguration {
-	return v.BundleConfiguration
+// GetBundleChoices returns ShopBundleQueryProduct.BundleChoices, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProduct) GetBundleChoices() []ShopBundleQueryProductBundleChoicesBundleChoice {
+	return v.BundleChoices
 }
 
 // GetId returns ShopBundleQueryProduct.Id, and is useful for accessing the field via an interface.
@@ -657,7 +621,7 @@ type __premarshalShopBundleQueryProduct struct {
 
 	ComponentProducts []ShopBundleQueryProductComponentProductsProduct `json:"componentProducts"`
 
-	BundleConfiguration ShopBundleQueryProductBundleConfiguration `json:"bundleConfiguration"`
+	BundleChoices []ShopBundleQueryProductBundleChoicesBundleChoice `json:"bundleChoices"`
 
 	Id string `json:"id"`
 
@@ -695,7 +659,7 @@ func (v *ShopBundleQueryProduct) __premarshalJSON() (*__premarshalShopBundleQuer
 
 	retval.Components = v.Components
 	retval.ComponentProducts = v.ComponentProducts
-	retval.BundleConfiguration = v.BundleConfiguration
+	retval.BundleChoices = v.BundleChoices
 	retval.Id = v.ShopCard.Id
 	retval.Uuid = v.ShopCard.Uuid
 	retval.Sku = v.ShopCard.Sku
@@ -710,59 +674,43 @@ func (v *ShopBundleQueryProduct) __premarshalJSON() (*__premarshalShopBundleQuer
 	return &retval, nil
 }
 
-// ShopBundleQueryProductBundleConfiguration includes the requested fields of the GraphQL type BundleConfiguration.
-// The GraphQL type's documentation follows.
-//
-// The choices for a bundle, made or by default.
-type ShopBundleQueryProductBundleConfiguration struct {
-	// The choice for each component, by key. Empty for other products.
-	Choices []ShopBundleQueryProductBundleConfigurationChoicesBundleChoice `json:"choices"`
-}
-
-// GetChoices returns ShopBundleQueryProductBundleConfiguration.Choices, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductBundleConfiguration) GetChoices() []ShopBundleQueryProductBundleConfigurationChoicesBundleChoice {
-	return v.Choices
-}
-
-// ShopBundleQueryProductBundleConfigurationChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
+// ShopBundleQueryProductBundleChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
 // The GraphQL type's documentation follows.
 //
 // The options chosen for a component of a bundle. `BundleChoiceInput` takes them back, `uuid` as `id`.
-type ShopBundleQueryProductBundleConfigurationChoicesBundleChoice struct {
+type ShopBundleQueryProductBundleChoicesBundleChoice struct {
 	// The component's key: `drink`.
 	Component string `json:"component"`
 	// The chosen options, by id.
-	Options []ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption `json:"options"`
+	Options []ShopBundleQueryProductBundleChoicesBundleChoiceOptionsBundleOption `json:"options"`
 }
 
-// GetComponent returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoice) GetComponent() string {
-	return v.Component
-}
+// GetComponent returns ShopBundleQueryProductBundleChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductBundleChoicesBundleChoice) GetComponent() string { return v.Component }
 
-// GetOptions returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption {
+// GetOptions returns ShopBundleQueryProductBundleChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductBundleChoicesBundleChoice) GetOptions() []ShopBundleQueryProductBundleChoicesBundleChoiceOptionsBundleOption {
 	return v.Options
 }
 
-// ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
+// ShopBundleQueryProductBundleChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
 // The GraphQL type's documentation follows.
 //
 // A chosen option of a bundle.
-type ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption struct {
+type ShopBundleQueryProductBundleChoicesBundleChoiceOptionsBundleOption struct {
 	// The product's own id, as in `ComponentOption`.
 	Uuid string `json:"uuid"`
 	// Units of it.
 	Quantity int `json:"quantity"`
 }
 
-// GetUuid returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Uuid, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetUuid() string {
+// GetUuid returns ShopBundleQueryProductBundleChoicesBundleChoiceOptionsBundleOption.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductBundleChoicesBundleChoiceOptionsBundleOption) GetUuid() string {
 	return v.Uuid
 }
 
-// GetQuantity returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Quantity, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetQuantity() int {
+// GetQuantity returns ShopBundleQueryProductBundleChoicesBundleChoiceOptionsBundleOption.Quantity, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductBundleChoicesBundleChoiceOptionsBundleOption) GetQuantity() int {
 	return v.Quantity
 }
 
@@ -2098,10 +2046,8 @@ func (v *ShopCartStockQueryStocksByIdStock) GetAllocated() int { return v.Alloca
 type ShopCatalogQueryCatalogResolution struct {
 	// Why this catalog was chosen.
 	Reason CatalogResolutionReason `json:"reason"`
-	// The catalog's own id. Null if nothing is published.
-	CatalogUuid *string `json:"catalogUuid"`
-	// The catalog's name. Null if nothing is published.
-	CatalogName *string `json:"catalogName"`
+	// The release that the shopper sees. Null if nothing is published.
+	Release *ShopCatalogQueryCatalogResolutionReleaseCatalogRelease `json:"release"`
 	// All rules: eligible ones first, the best first, then dropped ones, the oldest first.
 	Candidates []ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate `json:"candidates"`
 }
@@ -2109,11 +2055,10 @@ type ShopCatalogQueryCatalogResolution struct {
 // GetReason returns ShopCatalogQueryCatalogResolution.Reason, and is useful for accessing the field via an interface.
 func (v *ShopCatalogQueryCatalogResolution) GetReason() CatalogResolutionReason { return v.Reason }
 
-// GetCatalogUuid returns ShopCatalogQueryCatalogResolution.CatalogUuid, and is useful for accessing the field via an interface.
-func (v *ShopCatalogQueryCatalogResolution) GetCatalogUuid() *string { return v.CatalogUuid }
-
-// GetCatalogName returns ShopCatalogQueryCatalogResolution.CatalogName, and is useful for accessing the field via an interface.
-func (v *ShopCatalogQueryCatalogResolution) GetCatalogName() *string { return v.CatalogName }
+// GetRelease returns ShopCatalogQueryCatalogResolution.Release, and is useful for accessing the field via an interface.
+func (v *ShopCatalogQueryCatalogResolution) GetRelease() *ShopCatalogQueryCatalogResolutionReleaseCatalogRelease {
+	return v.Release
+}
 
 // GetCandidates returns ShopCatalogQueryCatalogResolution.Candidates, and is useful for accessing the field via an interface.
 func (v *ShopCatalogQueryCatalogResolution) GetCandidates() []ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate {
@@ -2125,8 +2070,8 @@ func (v *ShopCatalogQueryCatalogResolution) GetCandidates() []ShopCatalogQueryCa
 //
 // A rule, compared with a shopper.
 type ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate struct {
-	// The rule's name. Null for a rule for other shoppers or out of schedule, unless the token has the scope `catalog:write`.
-	RuleName *string `json:"ruleName"`
+	// The rule.
+	Rule ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidateRuleCatalogRule `json:"rule"`
 	// Number of criteria that matched: account, account tag, customer, channel, tag.
 	Score int `json:"score"`
 	// Number of criteria that missed.
@@ -2137,9 +2082,9 @@ type ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate struct {
 	Dropped *CatalogRuleDrop `json:"dropped"`
 }
 
-// GetRuleName returns ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate.RuleName, and is useful for accessing the field via an interface.
-func (v *ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate) GetRuleName() *string {
-	return v.RuleName
+// GetRule returns ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate.Rule, and is useful for accessing the field via an interface.
+func (v *ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate) GetRule() ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidateRuleCatalogRule {
+	return v.Rule
 }
 
 // GetScore returns ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate.Score, and is useful for accessing the field via an interface.
@@ -2160,13 +2105,48 @@ func (v *ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate) GetDropped
 	return v.Dropped
 }
 
+// ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidateRuleCatalogRule includes the requested fields of the GraphQL type CatalogRule.
+// The GraphQL type's documentation follows.
+//
+// A rule that leads shoppers to a catalog. Every list except `schedules` is a criterion, and an empty
+// list matches every shopper. Accounts, account tags and customers exclude all others. Channels and
+// tags only make the rule match better. A rule without criteria is a default: if there are several,
+// the oldest wins.
+type ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidateRuleCatalogRule struct {
+	// Display name: `mobile-offers`.
+	Name string `json:"name"`
+}
+
+// GetName returns ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidateRuleCatalogRule.Name, and is useful for accessing the field via an interface.
+func (v *ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidateRuleCatalogRule) GetName() string {
+	return v.Name
+}
+
+// ShopCatalogQueryCatalogResolutionReleaseCatalogRelease includes the requested fields of the GraphQL type CatalogRelease.
+// The GraphQL type's documentation follows.
+//
+// An immutable, published state of a catalog.
+type ShopCatalogQueryCatalogResolutionReleaseCatalogRelease struct {
+	// The catalog's own id.
+	CatalogUuid string `json:"catalogUuid"`
+	// The catalog's name as it is now. Null if the catalog was deleted.
+	CatalogName *string `json:"catalogName"`
+}
+
+// GetCatalogUuid returns ShopCatalogQueryCatalogResolutionReleaseCatalogRelease.CatalogUuid, and is useful for accessing the field via an interface.
+func (v *ShopCatalogQueryCatalogResolutionReleaseCatalogRelease) GetCatalogUuid() string {
+	return v.CatalogUuid
+}
+
+// GetCatalogName returns ShopCatalogQueryCatalogResolutionReleaseCatalogRelease.CatalogName, and is useful for accessing the field via an interface.
+func (v *ShopCatalogQueryCatalogResolutionReleaseCatalogRelease) GetCatalogName() *string {
+	return v.CatalogName
+}
+
 // ShopCatalogQueryResponse is returned by ShopCatalogQuery on success.
 type ShopCatalogQueryResponse struct {
-	// Which catalog a shopper sees, and why: every rule, with the criteria that matched and missed.
-	// Without arguments it is for this request. Rules for other accounts, account tags or customers show
-	// no names. Anyone can try another channel or tags. An account, account tags, a customer and `at`
-	// need the scope `catalog:write`.
-	// Example: `catalogResolution { catalogName ruleName reason }`. Needs the scope `catalog:read`.
+	// Which catalog a shopper sees, and why: every rule, with the criteria that matched and missed. Without arguments it is for
+	// this request. Example: `catalogResolution { reason rule { name } release { catalogName } }`. Needs the scope `catalog:write`.
 	CatalogResolution *ShopCatalogQueryCatalogResolution `json:"catalogResolution"`
 }
 
@@ -2838,8 +2818,8 @@ func (v *ShopChildQueryResponse) GetProduct() *ShopChildQueryProduct { return v.
 type ShopChoiceQueryProductConfiguredConfiguredProduct struct {
 	// The bundle, with its default choice and price.
 	Product ShopChoiceQueryProductConfiguredConfiguredProductProduct `json:"product"`
-	// The choice.
-	BundleConfiguration ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration `json:"bundleConfiguration"`
+	// The choice, by component.
+	BundleChoices []ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoice `json:"bundleChoices"`
 	// Price of this choice. Null if it cannot be determined.
 	Price *ShopChoiceQueryProductConfiguredConfiguredProductPrice `json:"price"`
 }
@@ -2849,9 +2829,9 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProduct) GetProduct() ShopCho
 	return v.Product
 }
 
-// GetBundleConfiguration returns ShopChoiceQueryProductConfiguredConfiguredProduct.BundleConfiguration, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProduct) GetBundleConfiguration() ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration {
-	return v.BundleConfiguration
+// GetBundleChoices returns ShopChoiceQueryProductConfiguredConfiguredProduct.BundleChoices, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProduct) GetBundleChoices() []ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoice {
+	return v.BundleChoices
 }
 
 // GetPrice returns ShopChoiceQueryProductConfiguredConfiguredProduct.Price, and is useful for accessing the field via an interface.
@@ -2859,59 +2839,45 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProduct) GetPrice() *ShopChoi
 	return v.Price
 }
 
-// ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration includes the requested fields of the GraphQL type BundleConfiguration.
-// The GraphQL type's documentation follows.
-//
-// The choices for a bundle, made or by default.
-type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration struct {
-	// The choice for each component, by key. Empty for other products.
-	Choices []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice `json:"choices"`
-}
-
-// GetChoices returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration.Choices, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration) GetChoices() []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice {
-	return v.Choices
-}
-
-// ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
+// ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
 // The GraphQL type's documentation follows.
 //
 // The options chosen for a component of a bundle. `BundleChoiceInput` takes them back, `uuid` as `id`.
-type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice struct {
+type ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoice struct {
 	// The component's key: `drink`.
 	Component string `json:"component"`
 	// The chosen options, by id.
-	Options []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption `json:"options"`
+	Options []ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoiceOptionsBundleOption `json:"options"`
 }
 
-// GetComponent returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice) GetComponent() string {
+// GetComponent returns ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoice) GetComponent() string {
 	return v.Component
 }
 
-// GetOptions returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption {
+// GetOptions returns ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoice) GetOptions() []ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoiceOptionsBundleOption {
 	return v.Options
 }
 
-// ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
+// ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
 // The GraphQL type's documentation follows.
 //
 // A chosen option of a bundle.
-type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption struct {
+type ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoiceOptionsBundleOption struct {
 	// The product's own id, as in `ComponentOption`.
 	Uuid string `json:"uuid"`
 	// Units of it.
 	Quantity int `json:"quantity"`
 }
 
-// GetUuid returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Uuid, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetUuid() string {
+// GetUuid returns ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoiceOptionsBundleOption.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoiceOptionsBundleOption) GetUuid() string {
 	return v.Uuid
 }
 
-// GetQuantity returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Quantity, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetQuantity() int {
+// GetQuantity returns ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoiceOptionsBundleOption.Quantity, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleChoicesBundleChoiceOptionsBundleOption) GetQuantity() int {
 	return v.Quantity
 }
 
@@ -2970,8 +2936,8 @@ type ShopChoiceQueryProductConfiguredConfiguredProductProduct struct {
 	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
 	// price modifiers. For a list that shows parents, use `priceRange`. Null if no price book has a price in this currency.
 	Price *ShopChoiceQueryProductConfiguredConfiguredProductProductPrice `json:"price"`
-	// Default choice of a bundle: of each component the first options, as many as it requires.
-	BundleConfiguration ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration `json:"bundleConfiguration"`
+	// Default choice of a bundle, by component: the first options, as many as it requires. Empty for other products.
+	BundleChoices []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoice `json:"bundleChoices"`
 }
 
 // GetId returns ShopChoiceQueryProductConfiguredConfiguredProductProduct.Id, and is useful for accessing the field via an interface.
@@ -2985,64 +2951,50 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProduct) GetPrice() *S
 	return v.Price
 }
 
-// GetBundleConfiguration returns ShopChoiceQueryProductConfiguredConfiguredProductProduct.BundleConfiguration, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProduct) GetBundleConfiguration() ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration {
-	return v.BundleConfiguration
+// GetBundleChoices returns ShopChoiceQueryProductConfiguredConfiguredProductProduct.BundleChoices, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProduct) GetBundleChoices() []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoice {
+	return v.BundleChoices
 }
 
-// ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration includes the requested fields of the GraphQL type BundleConfiguration.
-// The GraphQL type's documentation follows.
-//
-// The choices for a bundle, made or by default.
-type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration struct {
-	// The choice for each component, by key. Empty for other products.
-	Choices []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice `json:"choices"`
-}
-
-// GetChoices returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration.Choices, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration) GetChoices() []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice {
-	return v.Choices
-}
-
-// ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
+// ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
 // The GraphQL type's documentation follows.
 //
 // The options chosen for a component of a bundle. `BundleChoiceInput` takes them back, `uuid` as `id`.
-type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice struct {
+type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoice struct {
 	// The component's key: `drink`.
 	Component string `json:"component"`
 	// The chosen options, by id.
-	Options []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption `json:"options"`
+	Options []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoiceOptionsBundleOption `json:"options"`
 }
 
-// GetComponent returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice) GetComponent() string {
+// GetComponent returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoice) GetComponent() string {
 	return v.Component
 }
 
-// GetOptions returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption {
+// GetOptions returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoice) GetOptions() []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoiceOptionsBundleOption {
 	return v.Options
 }
 
-// ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
+// ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
 // The GraphQL type's documentation follows.
 //
 // A chosen option of a bundle.
-type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption struct {
+type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoiceOptionsBundleOption struct {
 	// The product's own id, as in `ComponentOption`.
 	Uuid string `json:"uuid"`
 	// Units of it.
 	Quantity int `json:"quantity"`
 }
 
-// GetUuid returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Uuid, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetUuid() string {
+// GetUuid returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoiceOptionsBundleOption.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoiceOptionsBundleOption) GetUuid() string {
 	return v.Uuid
 }
 
-// GetQuantity returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Quantity, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetQuantity() int {
+// GetQuantity returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoiceOptionsBundleOption.Quantity, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleChoicesBundleChoiceOptionsBundleOption) GetQuantity() int {
 	return v.Quantity
 }
 
@@ -3140,8 +3092,6 @@ func (v *ShopCodeQueryPromotionCodeCheck) GetReasons() []ShopCodeQueryPromotionC
 type ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal struct {
 	// Machine-readable reason.
 	Reason PromotionCodeReason `json:"reason"`
-	// The argument that it is about.
-	Argument PromotionCodeArgument `json:"argument"`
 	// Explanation for people.
 	Message string `json:"message"`
 }
@@ -3149,11 +3099,6 @@ type ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal struct {
 // GetReason returns ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal.Reason, and is useful for accessing the field via an interface.
 func (v *ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal) GetReason() PromotionCodeReason {
 	return v.Reason
-}
-
-// GetArgument returns ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal.Argument, and is useful for accessing the field via an interface.
-func (v *ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal) GetArgument() PromotionCodeArgument {
-	return v.Argument
 }
 
 // GetMessage returns ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal.Message, and is useful for accessing the field via an interface.
@@ -7154,13 +7099,11 @@ query ShopBundleQuery ($id: ID!) {
 		componentProducts {
 			... ShopCard
 		}
-		bundleConfiguration {
-			choices {
-				component
-				options {
-					uuid
-					quantity
-				}
+		bundleChoices {
+			component
+			options {
+				uuid
+				quantity
 			}
 		}
 	}
@@ -7353,10 +7296,14 @@ const ShopCatalogQuery_Operation = `
 query ShopCatalogQuery ($channel: String!) {
 	catalogResolution(context: {channel:$channel}) {
 		reason
-		catalogUuid
-		catalogName
+		release {
+			catalogUuid
+			catalogName
+		}
 		candidates {
-			ruleName
+			rule {
+				name
+			}
 			score
 			missed
 			channel
@@ -7603,23 +7550,19 @@ query ShopChoiceQuery ($id: ID!, $choice: [BundleChoiceInput!]!) {
 					formatted
 				}
 			}
-			bundleConfiguration {
-				choices {
-					component
-					options {
-						uuid
-						quantity
-					}
-				}
-			}
-		}
-		bundleConfiguration {
-			choices {
+			bundleChoices {
 				component
 				options {
 					uuid
 					quantity
 				}
+			}
+		}
+		bundleChoices {
+			component
+			options {
+				uuid
+				quantity
 			}
 		}
 		price {
@@ -7670,7 +7613,6 @@ query ShopCodeQuery ($code: String!, $cartValue: MoneyInput!) {
 		promotionId
 		reasons {
 			reason
-			argument
 			message
 		}
 	}
@@ -7707,7 +7649,7 @@ func ShopCodeQuery(
 // The query executed by ShopFilesQuery.
 const ShopFilesQuery_Operation = `
 query ShopFilesQuery ($ids: [ID!]!) {
-	files(filter: {ids:$ids}, first: 10) {
+	files(ids: $ids, first: 10) {
 		totalCount
 		nodes {
 			id
