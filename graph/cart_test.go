@@ -134,16 +134,16 @@ func codeCheckAmounts(t *testing.T, s *graphtest.Service) {
 	graphtest.Load(t, s.Store, storetest.JoinLines(cartPromotion("f-rich", "item_percent_discount", `{"percent":10,"targets":["ANVIL"]}`, `,"min_cart_value":[{"currency":"USD","amount":2000000}]`),
 		storetest.CodeLine("f-rich", "ITEMS-RICH", `,"consume_unit":"per_item"`)))
 	for arguments, want := range map[string]string{
-		`code: "ITEMS-RICH", cartValue: {amount: "300", currency: "USD"}, units: 0`: `{"argument":"UNITS","message":"units must be at least 1 for a code that counts per item, got 0."},
-			{"argument":"CART_VALUE","message":"cartValue must be at least $20,000.00, got $3.00."}`,
-		`code: "OUTLET", lines: [{productId: "anvil"}]`:            `{"argument":"CODE","message":"code cannot be used in this catalog: its promotion is limited to other catalogs."}`,
-		`code: "MINE", user: "bob", lines: [{productId: "brush"}]`: `{"argument":"LINES","message":"lines must have an item that the promotion applies to."}`,
-		`code: "MINE", lines: [{productId: "anvil"}]`:              `{"argument":"USER","message":"user is required for this code, which is limited to certain users."}`,
-		`code: "ITEMS-RICH", lines: [{productId: "brush"}]`: `{"argument":"LINES","message":"lines must have an item that the promotion applies to."},
-			{"argument":"LINES","message":"lines must cost together at least $20,000.00, got $5.00."}`,
-		`code: "ITEMS-RICH", cartValue: {amount: "300", currency: "EUR"}`: `{"argument":"CART_VALUE","message":"cartValue must be in a currency with a minimum cart value, got EUR."}`,
+		`code: "ITEMS-RICH", cartValue: {amount: "300", currency: "USD"}, units: 0`: `{"message":"units must be at least 1 for a code that counts per item, got 0."},
+			{"message":"cartValue must be at least $20,000.00, got $3.00."}`,
+		`code: "OUTLET", lines: [{productId: "anvil"}]`:            `{"message":"code cannot be used in this catalog: its promotion is limited to other catalogs."}`,
+		`code: "MINE", user: "bob", lines: [{productId: "brush"}]`: `{"message":"lines must have an item that the promotion applies to."}`,
+		`code: "MINE", lines: [{productId: "anvil"}]`:              `{"message":"user is required for this code, which is limited to certain users."}`,
+		`code: "ITEMS-RICH", lines: [{productId: "brush"}]`: `{"message":"lines must have an item that the promotion applies to."},
+			{"message":"lines must cost together at least $20,000.00, got $5.00."}`,
+		`code: "ITEMS-RICH", cartValue: {amount: "300", currency: "EUR"}`: `{"message":"cartValue must be in a currency with a minimum cart value, got EUR."}`,
 	} {
-		a := s.Post(t, `{ promotionCodeCheck(`+arguments+`) { reasons { argument message } } }`, nil)
+		a := s.Post(t, `{ promotionCodeCheck(`+arguments+`) { reasons { message } } }`, nil)
 		require.JSONEq(t, `{"promotionCodeCheck":{"reasons":[`+want+`]}}`, string(a.Data), arguments)
 	}
 	a := s.Post(t, `{ promotionCodeCheck(code: "TEN", lines: [], cartValue: {amount: "999", currency: "USD"}) { valid } }`, nil)

@@ -56,7 +56,7 @@ func (q mirrorQuery) CatalogResolution(context.Context, *model.ShopperContextInp
 		x.Candidates = append(x.Candidates, &routing.RuleVerdict{Rule: &catalog.CatalogRule{}, Dropped: drop})
 	}
 	x.Reason, x.TieBreak = q.reason, q.tieBreak
-	return model.NewCatalogResolution(x, true), nil
+	return model.NewCatalogResolution(x), nil
 }
 
 func TestCatalogResolutionEnumsRoundTrip(t *testing.T) {

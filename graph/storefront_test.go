@@ -26,7 +26,7 @@ func TestStorefrontQueries(t *testing.T) {
 				codes: []store.Code{store.Unprocessable}, argument: "choices", holds: []string{`1 to 2 options of the component \"wood\"`}},
 			{name: "a bundle with several faults", query: `{ productConfigured(id: "kit", choices: [{component: "wood", options: [{id: "frame", quantity: 0}, {id: "anvil", quantity: 1}]}, {component: "metal", options: []}]) { pricebookUuid } }`, data: `{"productConfigured":null}`,
 				codes: []store.Code{store.Unprocessable}, argument: "choices.0.options.0.quantity", holds: []string{`choices.0.options.1.id must be an option`, `choices.1.component must be a component`}},
-			{name: "files by id, each once, in order", query: `{ files(ids: ["photo-2", "nobody", "photo-1", ` + global("File", "photo-1") + `]}) { totalCount nodes { uuid } } }`,
+			{name: "files by id, each once, in order", query: `{ files(ids: ["photo-2", "nobody", "photo-1", ` + global("File", "photo-1") + `]) { totalCount nodes { uuid } } }`,
 				data: `{"files":{"totalCount":2,"nodes":[{"uuid":"photo-1"},{"uuid":"photo-2"}]}}`},
 			{name: "a file", query: `{ file(id: ` + global("File", "photo-1") + `) { uuid } none: file(id: "nobody") { uuid } }`, data: `{"file":{"uuid":"photo-1"},"none":null}`},
 			{name: "currencies", query: `{ currencies { code default decimalPlaces } formats: currencies { format } }`,

@@ -129,12 +129,13 @@ func TestStorefrontsAudience(t *testing.T) {
 		require.NotNil(t, document.Schema().Types[name], "%s is a type", name)
 		require.Nil(t, storefront.Types[name], name)
 	}
-	for _, name := range []string{"Product", "CatalogNode", "Stock", "CartPreview", "ActivePromotion", "Settings", "CatalogResolution", "ErrorCode", "Node"} {
+	for _, name := range []string{"Product", "CatalogNode", "Stock", "CartPreview", "ActivePromotion", "Settings", "CatalogRelease", "ErrorCode", "Node"} {
 		require.NotNil(t, storefront.Types[name], name)
 	}
 	require.Nil(t, storefront.Types["Stock"].Fields.ForName("transactions"))
 	require.Nil(t, storefront.Types["CatalogRelease"].Fields.ForName("catalog"))
-	require.Nil(t, storefront.Types["ShopperContextInput"].Fields.ForName("accountId"))
+	require.Nil(t, storefront.Types["CatalogResolution"])
+	require.Nil(t, storefront.Types["ShopperContextInput"])
 	require.Nil(t, storefront.Query.Fields.ForName("catalogRelease").Arguments.ForName("id"))
 
 	catalogs := audience.New(document.Schema()).For([]string{"catalog:read"}).Schema

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"portico/graph/limits"
 	"portico/graph/model"
 	"portico/graph/opctx"
+	"portico/graph/plan"
 	"portico/store"
 )
 
@@ -134,3 +136,27 @@ func (e *panicError) LogValue() slog.Value {
 
 // recovered implements graphql.RecoverFunc. Call it where the panic was recovered: it takes the stack.
 func recovered(_ context.Context, reason any) error { return &panicError{reason, debug.Stack()} }
+
+// catch calls run. If run panics, it returns the error for the client: that of a *plan.Stopped, or INTERNAL for any other panic,
+// which it logs. All that Execute does for an operation runs within catch, so that a panic ends
+// one operation of a connection and nothing of it reaches the client.
+func (e *Executor) catch(ctx context.Context, run func()) (err *store.Error) {
+	defer func() {
+		reason := recover()
+		if reason == nil {
+			return
+		}
+		if reason == http.ErrAbortHandler { // closes the connection
+			panic(reason)
+		}
+		if stopped, is := reason.(*plan.Stopped); is {
+			err = e.stoppedError(stopped)
+			return
+		}
+		failure := recovered(ctx, reason)
+		e.log.ErrorContext(ctx, "an operation failed", "error", failure)
+		err = store.AsErrors(failure)[0]
+	}()
+	run()
+	return nil
+}

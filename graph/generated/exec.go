@@ -2560,7 +2560,7 @@ that it does not list yet. Conditions of ` + "`" + `filter` + "`" + ` always app
 type ProductFacets {
   "The lowest current price, as if the filter had no ` + "`" + `price` + "`" + `, other than in ` + "`" + `and` + "`" + `, ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + `. Null if no product has a price."
   minPrice: Money
-  "The highest current price, likewise."
+  "The highest current price, likewise. Null if no product has a price."
   maxPrice: Money
   """
   Everything to narrow the list by: tags, product types, options of variations and filterable
@@ -5977,9 +5977,9 @@ type CatalogRelease implements Node {
   note: String
   "Whether it is stored until this is set to false, however many releases follow."
   retained: Boolean!
-  "Who published it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  "Who published it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Never null. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   actor: String
-  "Bytes that it takes itself, about; a small one shares most with its base. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  "Bytes that it takes itself, about; a small one shares most with its base. Never null. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   bytes: Float
   "When shoppers began to see it, the last time that it was served. Null if they never did."
   servedAt: DateTime

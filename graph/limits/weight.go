@@ -115,7 +115,8 @@ var fieldWeights = map[string]float64{
 	"Stock.product": 2, "StockTransaction.stock": 2, "StockTransaction.product": 2, "ComponentOption.product": 2, "AuthoredProduct.product": 2,
 	"CatalogRule.catalog": 2, "CatalogRelease.catalog": 2, "PromotionCodeUsage.promotion": 2,
 	"ProductConnection.correctedTo":       24,
-	"ProductFacets.price":                 16,
+	"ProductFacets.minPrice":              16,
+	"ProductFacets.maxPrice":              16,
 	"ProductFacets.groups":                64,
 	"AuthoredCatalogNode.translations":    2, // and their texts, which are charged when they are read
 	"AuthoredHierarchy.translations":      2,

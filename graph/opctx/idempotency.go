@@ -31,12 +31,6 @@ type Idempotency struct {
 	fields  []string               // of a GraphQL response that were replayed
 }
 
-// read reads the key of a request. response is the header of its response.
-func (i *Idempotency) read(r *http.Request, response http.Header) {
-	values := r.Header[idempotencyHeader]
-	i.key, i.given, i.response = r.Header.Get(idempotencyHeader), len(values) > 0, response
-}
-
 // use counts a use of the header's key for a coordinate, and returns what the key counts as its operation: the coordinate, and
 // from the second use on "Mutation.stockUpdate 2". A document may have the same mutation several times, which run in order: each
 // is another write.

@@ -27,6 +27,12 @@ func Middleware(next http.Handler) http.Handler {
 	})
 }
 
+// read reads the key of a request. response is the header of its response.
+func (i *Idempotency) read(r *http.Request, response http.Header) {
+	values := r.Header[idempotencyHeader]
+	i.key, i.given, i.response = r.Header.Get(idempotencyHeader), len(values) > 0, response
+}
+
 // Vary lists the headers that decide what a shopper sees.
 const Vary = "Accept-Language, Authorization, EP-Channel, EP-Context-Tag, Prefer, " + releaseHeader + ", Store-Channel, Store-Context-Tag, X-Moltin-Currency, X-Moltin-Language"
 

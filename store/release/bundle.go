@@ -25,10 +25,10 @@ type BundleOption struct {
 	Quantity int    `json:"quantity"`
 }
 
-// Choices returns the configuration by component key, the options of each by id.
-func (c BundleConfiguration) Choices() []BundleChoice {
+// BundleChoices returns the chosen options by component key, those of each by id; by default those that the release has.
+func (p *storedProduct) BundleChoices() []BundleChoice {
 	var chosen map[string]map[string]int
-	_ = json.Unmarshal(c.SelectedOptions, &chosen) // written by us; null for no bundle
+	_ = json.Unmarshal(p.read().Meta.BundleConfiguration.SelectedOptions, &chosen) // written by us; null for no bundle
 	list := []BundleChoice{}
 	for _, component := range slices.Sorted(maps.Keys(chosen)) {
 		choice := BundleChoice{Component: component, Options: []BundleOption{}}

@@ -31,7 +31,7 @@ type productDocument struct {
 		Language            string                      `json:"language"`
 		ProductTypes        []string                    `json:"product_types"`
 		BreadCrumbNodes     []string                    `json:"bread_crumb_nodes"`
-		BundleConfiguration BundleConfiguration         `json:"bundle_configuration"`
+		BundleConfiguration bundleConfiguration         `json:"bundle_configuration"`
 		Variations          []catalog.Variation         `json:"variations"`
 		ChildVariations     []catalog.Variation         `json:"child_variations"`
 		VariationMatrix     json.RawMessage             `json:"variation_matrix"`
@@ -40,8 +40,8 @@ type productDocument struct {
 	} `json:"meta"`
 }
 
-// BundleConfiguration is the choice of a bundle's options.
-type BundleConfiguration struct {
+// bundleConfiguration is the choice of a bundle's options.
+type bundleConfiguration struct {
 	SelectedOptions json.RawMessage `json:"selected_options"`
 }
 

@@ -84,10 +84,6 @@ func (p *storedProduct) SaleID() *string             { return store.NonEmpty(p.q
 func (p *storedProduct) SaleExpires() *time.Time     { return p.quote.SaleExpires() }
 func (p *storedProduct) Tiers() []price.PriceTier    { return p.quote.Tiers }
 
-func (p *storedProduct) BundleChoices() []BundleChoice {
-	return p.read().Meta.BundleConfiguration.Choices()
-}
-
 func (p *storedProduct) Variations() []catalog.Variation      { return p.read().Meta.Variations }
 func (p *storedProduct) ChildVariations() []catalog.Variation { return p.read().Meta.ChildVariations }
 
