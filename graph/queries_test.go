@@ -168,6 +168,39 @@ func TestExamplesOfTheSchema(t *testing.T) {
 	})
 }
 
+// inputExample finds the examples of values in descriptions.
+var inputExample = regexp.MustCompile("(?s)Example[^`]*`(\\{.*?\\})`")
+
+// TestExamplesOfInputs requires that the example of each input type, and of each member of one, is a value of its type.
+func TestExamplesOfInputs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../schema.graphqls")
+	require.NoError(t, err)
+	var fields, query strings.Builder
+	n := 0
+	add := func(description, of string) {
+		if found := inputExample.FindStringSubmatch(description); found != nil {
+			n++
+			fmt.Fprintf(&fields, " example%d(value: %s): Boolean", n, of)
+			fmt.Fprintf(&query, " example%d(value: %s)", n, found[1])
+		}
+	}
+	for name, of := range graphtest.Schema().Types {
+		if of.Kind != ast.InputObject {
+			continue
+		}
+		add(of.Description, name)
+		for _, member := range of.Fields {
+			add(member.Description, member.Type.String())
+		}
+	}
+	require.Greater(t, n, 9)
+	schema, err := gqlparser.LoadSchema(&ast.Source{Input: string(text) + "extend type Query {" + fields.String() + " }"})
+	require.NoError(t, err)
+	_, errs := gqlparser.LoadQueryWithRules(schema, "{"+query.String()+" }", rules.NewDefaultRules())
+	require.Empty(t, errs)
+}
+
 // AdventureWorks lies beside the repository, or not.
 func TestPageQueriesOnAdventureWorks(t *testing.T) {
 	t.Parallel()

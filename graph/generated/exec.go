@@ -4140,8 +4140,8 @@ type PromotionRequirement {
 type PromotionCodeUsage {
   "The usage's own id."
   uuid: ID!
-  "Global id of the code's promotion, which may be deleted. Null if an older version of the service deleted it."
-  promotionId: ID
+  "Global id of the code's promotion, which may be deleted."
+  promotionId: ID!
   "The code's promotion. Null if it was deleted."
   promotion: Promotion
   "The code."
@@ -32500,11 +32500,11 @@ func (ec *executionContext) _PromotionCodeUsage_promotionId(ctx context.Context,
 			return obj.PromotionGlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
 		},
 		true,
-		false,
+		true,
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCodeUsage_promotionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -59203,7 +59203,7 @@ func (ec *executionContext) _PromotionCodeUsage(ctx context.Context, sel ast.Sel
 			}
 		case "promotionId":
 			out.Values[i] = ec._PromotionCodeUsage_promotionId(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
+			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "promotion":

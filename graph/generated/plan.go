@@ -5431,7 +5431,7 @@ var planPromotionCodeUsage = &plan.Object{
 	Satisfies: []string{"PromotionCodeUsage"},
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":         {Number: 1, NonNull: true},
-		"promotionId":  {Number: 2},
+		"promotionId":  {Number: 2, NonNull: true},
 		"promotion":    {Number: 3, Resolver: true},
 		"code":         {Number: 4, NonNull: true},
 		"user":         {Number: 5, NonNull: true},
@@ -5462,7 +5462,7 @@ func (x *planRun) fieldPromotionCodeUsage(ctx context.Context, f *plan.Field, ob
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 2: // promotionId
-		return x.writeOID2ᚖstring(ctx, f, obj.PromotionGlobalID())
+		return x.writeNID2string(ctx, f, obj.PromotionGlobalID())
 	case 3: // promotion
 		v, err := plan.Call(ctx, func() (*model.Promotion, error) { return x.resolvers.PromotionCodeUsage().Promotion(ctx, obj) })
 		if err != nil {

@@ -18,17 +18,12 @@ func (u *PromotionCodeUsage) Init(source *redeem.CodeUsage, position BatchRow[*P
 	u.CodeUsage, u.BatchRow = source, position
 }
 
-// OfPromotion returns the promotion's id, or an empty string if it was deleted by an older version.
+// OfPromotion returns the promotion's id.
 func (u *PromotionCodeUsage) OfPromotion() string { return u.PromotionID }
 
-// PromotionGlobalID returns the promotion's global id, or nil if it was deleted by an
-// older version.
-func (u *PromotionCodeUsage) PromotionGlobalID() *string {
-	if u.PromotionID == "" {
-		return nil
-	}
-	id := store.GlobalID(store.TypePromotion, u.PromotionID)
-	return &id
+// PromotionGlobalID returns the global id of the promotion, which may be deleted.
+func (u *PromotionCodeUsage) PromotionGlobalID() string {
+	return store.GlobalID(store.TypePromotion, u.PromotionID)
 }
 
 // ActorName returns the actor that redeemed the code.

@@ -287,7 +287,12 @@ func isRootField(coordinate string) bool {
 var shopperFields = map[string]string{
 	"Query.promotionCodeCheck":   "cartPreview(codes:)",
 	"Query.promotionCode":        "cartPreview(codes:)",
+	"Query.promotion":            "activePromotions and cartPreview",
 	"Query.promotions":           "activePromotions and cartPreview",
+	"Query.pricebook":            "Product.price",
+	"Query.pricebooks":           "Product.price",
+	"Query.stockTransaction":     "stock",
+	"Query.stockTransactions":    "stock",
 	"Query.authoredProduct":      "product",
 	"Query.authoredProducts":     "products",
 	"Query.authoredCatalogNode":  "catalogNode",
