@@ -11,7 +11,7 @@ import (
 
 // hasPendingConn reports whether the kernel has established a connection that was not accepted yet. Closing the listener resets
 // these, and Accept returns none after its deadline. So without it, clients on a busy machine lose requests at shutdown
-// (TestShutdownLosesNoRequests).
+// (TestPendingConnectionsAreAccepted).
 func hasPendingConn(listener net.Listener) bool {
 	conn, ok := listener.(syscall.Conn)
 	if !ok {
