@@ -213,7 +213,7 @@ func TestErrorsOfPromotionDetails(t *testing.T) {
 	})
 }
 
-// A schema that REST wrote in another form, and one of an older version with unknown members, show what details
+// A schema that REST wrote in another form, and a stored one with unknown members, show what details
 // can say. What was sent beside the schema stays when details replace it.
 func TestDetailsOfOtherSchemas(t *testing.T) {
 	t.Parallel()

@@ -175,7 +175,7 @@ var idMembers = map[string]idKind{
 // idsOfInputs has the kinds of id and ids, and of members that mean something else in an input, by the beginning of the
 // input's name, longer ones first.
 var idsOfInputs = []struct {
-	input string // such as Hierarch, for HierarchyUpdateInput and HierarchiesUpsertInput
+	input string // such as Hierarch, for HierarchyItemInput and the DeletionInput of hierarchiesDelete
 	idKind
 	members []string
 }{

@@ -38,9 +38,11 @@ const (
 )
 
 // recordHistory runs clients of two servers and records when each request began and ended. A
-// request with unknown outcome may take effect at any later time.
-func recordHistory(t *testing.T, backend storetest.Backend, ask func(s *shop.Store, client, turn int) (input, output any)) []porcupine.Operation {
+// request with unknown outcome may take effect at any later time. Each client draws from a
+// generator of its own, so that its draws do not depend on the others.
+func recordHistory(t *testing.T, backend storetest.Backend, ask func(s *shop.Store, random *rand.Rand, client, turn int) (input, output any)) []porcupine.Operation {
 	t.Helper()
+	seed := storetest.Seed(t)
 	address := backend.URL(t)
 	var network *storetest.Proxy
 	if backend.Name == "postgres" {
@@ -56,17 +58,19 @@ func recordHistory(t *testing.T, backend storetest.Backend, ask func(s *shop.Sto
 	var operations []porcupine.Operation
 	for client := range linearClients {
 		asking.Go(func() {
+			random := rand.New(rand.NewPCG(seed, uint64(client)))
+			faults := rand.New(rand.NewPCG(seed, uint64(linearClients+client))) // apart, since only PostgreSQL has them
 			for turn := range storetest.QuickOrFull(25, 200) {
 				if network != nil {
-					switch rand.IntN(30) {
+					switch faults.IntN(30) {
 					case 0, 1:
 						network.CloseConnections() // with the requests in flight
 					case 2:
-						network.SetDelay(time.Duration(rand.IntN(3)) * time.Millisecond)
+						network.SetDelay(time.Duration(faults.IntN(3)) * time.Millisecond)
 					}
 				}
 				requested := time.Since(begun).Nanoseconds()
-				input, output := ask(stores[client%2], client, turn)
+				input, output := ask(stores[client%2], random, client, turn)
 				operation := porcupine.Operation{ClientId: client, Input: input, Call: requested, Output: output, Return: time.Since(begun).Nanoseconds()}
 				mu.Lock()
 				if output == unknown {
@@ -79,7 +83,7 @@ func recordHistory(t *testing.T, backend storetest.Backend, ask func(s *shop.Sto
 	}
 	over := make(chan struct{})
 	if network != nil {
-		go pauseCommits(network, over)
+		go pauseCommits(network, rand.New(rand.NewPCG(seed, 2*linearClients)), over)
 	}
 	asking.Wait()
 	close(over)
@@ -87,14 +91,14 @@ func recordHistory(t *testing.T, backend storetest.Backend, ask func(s *shop.Sto
 }
 
 // pauseCommits pauses one commit after the other, while other writes wait for its rows.
-func pauseCommits(network *storetest.Proxy, over <-chan struct{}) {
+func pauseCommits(network *storetest.Proxy, random *rand.Rand, over <-chan struct{}) {
 	for {
 		reached, goOn := network.PauseAt("commit")
 		select {
 		case <-over:
 			return
 		case <-reached:
-			time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+			time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 			close(goOn)
 		}
 	}
@@ -138,8 +142,8 @@ type stockOperation struct {
 func stockLinearizable(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		operations := recordHistory(t, backend, func(s *shop.Store, _, _ int) (input, output any) {
-			o := stockOperation{[]stock.StockAction{"", stock.StockIncrement, stock.StockDecrement, stock.StockDecrement, stock.StockSet}[rand.IntN(5)], 1 + rand.IntN(4)}
+		operations := recordHistory(t, backend, func(s *shop.Store, random *rand.Rand, _, _ int) (input, output any) {
+			o := stockOperation{[]stock.StockAction{"", stock.StockIncrement, stock.StockDecrement, stock.StockDecrement, stock.StockSet}[random.IntN(5)], 1 + random.IntN(4)}
 			if o.action == "" {
 				stock, err := s.Stock.Get(t.Context(), "a")
 				if err != nil {
@@ -191,7 +195,7 @@ func codesLinearizable(backend storetest.Backend) func(*testing.T) {
 			release   bool
 			reference string
 		}
-		operations := recordHistory(t, backend, func(s *shop.Store, client, turn int) (input, output any) {
+		operations := recordHistory(t, backend, func(s *shop.Store, _ *rand.Rand, client, turn int) (input, output any) {
 			o := operation{turn%2 == 1, fmt.Sprint(client, "-", turn/2)} // redeems and releases in turn
 			var err error
 			if o.release {

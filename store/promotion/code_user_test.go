@@ -110,7 +110,7 @@ func codeUserForms(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-// codeUserRows writes rows that today's rules refuse. They can be read, listed, exported and
+// codeUserRows writes rows that the rules refuse. They can be read, listed, exported and
 // deleted.
 func codeUserRows(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {

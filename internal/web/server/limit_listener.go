@@ -16,18 +16,14 @@ import (
 	"portico/store"
 )
 
-const (
-	// reserveConns is the number of connections accepted above the limit, to answer health checks.
-	reserveConns = 32
-
-	// reserveConnTime is how long such a connection lives.
-	reserveConnTime = 3 * time.Second
-)
-
 // limitListener limits connections, in total and per address. At the limit it closes the connection that has
 // been idle the longest. If none is idle, it accepts the new one as a reserve connection, which lives for
 // reserveConnTime and on which RejectOverLimit answers health checks only. The oldest reserve connections
 // make room for new ones.
+//
+// Without it, clients that open connections and send nothing take all open files of the process, so that health checks fail and
+// it is restarted: 300 connections did (TestHealthChecksAtConnectionLimit, TestIdleConnectionFlood). netutil.LimitListener
+// stops accepting at its limit, health checks too, and one address can take all of it.
 type limitListener struct {
 	net.Listener
 	maxConns, maxPerAddress int            // without reserve connections
@@ -48,6 +44,14 @@ type limitListener struct {
 	idle    *list.List                // of *limitedConn, the longest idle first
 	reserve *list.List                // of *limitedConn, the oldest first
 }
+
+const (
+	// reserveConns is the number of connections accepted above the limit, to answer health checks.
+	reserveConns = 32
+
+	// reserveConnTime is how long such a connection lives.
+	reserveConnTime = 3 * time.Second
+)
 
 func newLimitListener(listener net.Listener, all, perAddress int, trusted []netip.Prefix) *limitListener {
 	return &limitListener{Listener: listener, maxConns: all, maxPerAddress: perAddress, trusted: trusted,

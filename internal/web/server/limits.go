@@ -8,7 +8,8 @@ import (
 )
 
 // Limits are the limits that Serve and ConcurrencyLimiter enforce. 0 means no limit, unless the help
-// of the flag says otherwise.
+// of the flag says otherwise. Without a limit, a single client can take all connections, memory or
+// processor time with requests that are slow, large or many. The files that enforce a limit name the attack.
 type Limits struct {
 	HeaderTime   time.Duration `placeholder:"DURATION" default:"10s" help:"Time limit to read the headers of a request, and for the TLS handshake. 0 means no limit."`
 	BodyTime     time.Duration `placeholder:"DURATION" default:"30s" help:"Time limit to read the body of a request. 0 means no limit."`

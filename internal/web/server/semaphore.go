@@ -10,7 +10,9 @@ import (
 )
 
 // semaphore limits the concurrent requests of one kind. Further requests wait in a queue, the first
-// to come first, for at most timeout.
+// to come first, for at most timeout. Without the bounds of the queue, overload makes requests wait until
+// their clients have given up, and the server works for nobody (TestOverloadAnswersOrRefuses). x/sync/semaphore has no
+// bound of its queue, and cannot take a slot back from a client that reads slowly (TestExpensiveLimit).
 type semaphore struct {
 	limit, maxQueue int
 	timeout         time.Duration

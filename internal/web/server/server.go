@@ -1,6 +1,7 @@
 // Package server runs the HTTP server: Serve accepts connections within Limits, applies time limits to requests
-// and shuts down without losing any. ConcurrencyLimiter bounds the requests that run at once, and
-// Certificate reloads TLS certificates. It must not import the GraphQL and REST packages.
+// and shuts down without losing any. http.Server.Shutdown alone drops requests that are being read (TestShutdownLosesNoRequests).
+// ConcurrencyLimiter bounds the requests that run at once, and Certificate reloads TLS certificates. It must not import the
+// GraphQL and REST packages.
 package server
 
 import (

@@ -7,7 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// slot is the slot of a semaphore that a request holds, if any. Only the request's own goroutine acquires one.
+// slot is the slot of a semaphore that a request holds, if any. Only the request's own goroutine acquires one. Without its early
+// release, a few clients that send slowly, or that keep a stream open, hold all slots (TestSlowClientsHoldNoSlot),
+// and so do writes that wait for one locked row (TestLockWaitReleasesSlot).
 type slot struct {
 	held atomic.Pointer[semaphore] // nil for none
 }
