@@ -6172,10 +6172,8 @@ input AuditEventFilter {
   resourceId: ID
   "Only this action."
   action: AuditAction
-  "Only events of this time or later."
-  since: DateTime
-  "Only events before this time."
-  until: DateTime
+  "Only events of these times."
+  createdAt: DateTimeBounds
 }
 
 """
@@ -41750,7 +41748,7 @@ func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"actor", "kind", "resourceId", "action", "since", "until"}
+	fieldsInOrder := [...]string{"actor", "kind", "resourceId", "action", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -41785,20 +41783,13 @@ func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, 
 				return it, err
 			}
 			it.Action = data
-		case "since":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("since"))
-			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Since = data
-		case "until":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("until"))
-			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Until = data
+			it.CreatedAt = data
 		}
 	}
 	return it, nil

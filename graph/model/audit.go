@@ -1,8 +1,6 @@
 package model
 
 import (
-	"time"
-
 	"portico/store"
 	"portico/store/audit"
 )
@@ -12,11 +10,11 @@ type AuditEvent struct{ *store.AuditEvent }
 
 // AuditEventFilter selects events; nil members select all.
 type AuditEventFilter struct {
-	Actor        *string
-	Kind         *store.AuditKind
-	ResourceID   *string // global or own
-	Action       *store.AuditAction
-	Since, Until *time.Time
+	Actor      *string
+	Kind       *store.AuditKind
+	ResourceID *string // global or own
+	Action     *store.AuditAction
+	CreatedAt  *DateTimeBounds
 }
 
 // Filter returns the filter of the store; the zero value for nil.
@@ -27,8 +25,7 @@ func (f *AuditEventFilter) Filter() (filter audit.AuditFilter) {
 	filter.Actor = f.Actor
 	assign(&filter.Kind, f.Kind)
 	assign(&filter.Action, f.Action)
-	assign(&filter.Since, f.Since)
-	assign(&filter.Until, f.Until)
+	filter.Times = f.CreatedAt.ranges(store.SortCreatedAt)
 	if f.ResourceID != nil {
 		filter.ResourceID = new(store.LocalID(*f.ResourceID))
 	}

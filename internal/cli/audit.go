@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"portico/store"
 	"portico/store/audit"
@@ -104,16 +103,15 @@ func (e auditEntry) members() string {
 // filter returns the filter that the flags describe.
 func (c *Audit) filter(streams Streams) (f audit.AuditFilter, err error) {
 	f = audit.AuditFilter{Actor: store.NonEmpty(c.Actor), Kind: store.AuditKind(c.Kind), ResourceID: store.NonEmpty(c.ID), Action: store.AuditAction(c.Action)}
-	for _, flag := range []struct {
-		name, text string
-		to         *time.Time
-	}{{"--since", c.Since, &f.Since}, {"--until", c.Until, &f.Until}} {
+	for _, flag := range []struct{ name, text, operator string }{{"--since", c.Since, "ge"}, {"--until", c.Until, "lt"}} {
 		if flag.text == "" {
 			continue
 		}
-		if *flag.to, err = parseTime(streams, flag.name, flag.text); err != nil {
+		at, err := parseTime(streams, flag.name, flag.text)
+		if err != nil {
 			return f, err
 		}
+		f.Times = append(f.Times, store.Range{Attribute: store.SortCreatedAt, Operator: flag.operator, Time: at})
 	}
 	if c.Limit < 1 || c.Limit > maxAuditEvents {
 		return f, usagef("--limit must be between 1 and %d, got %d", maxAuditEvents, c.Limit)

@@ -8,7 +8,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"portico/store"
 	"portico/store/db"
@@ -26,13 +25,12 @@ type AuditFilter struct {
 	Kind       store.AuditKind
 	ResourceID *string // not found in events of several resources; nil for all
 	Action     store.AuditAction
-	Since      time.Time // events of this time or later
-	Until      time.Time // events before this time
+	Times      []store.Range // of store.SortCreatedAt
 }
 
 // Events lists events, newest first.
 func (s *Service) Events(ctx context.Context, filter AuditFilter, page store.Page) (*store.Slice[*store.AuditEvent], error) {
-	slice, err := db.List(ctx, s.db, filter.listing(), store.ListQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}, Page: page})
+	slice, err := db.List(ctx, s.db, filter.listing(), store.ListQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}, Ranges: filter.Times, Page: page})
 	if err != nil {
 		return nil, err
 	}
@@ -83,12 +81,6 @@ func (f AuditFilter) listing() db.Listing[*store.AuditEvent] {
 	}
 	if f.Action != "" {
 		equal("action", string(f.Action))
-	}
-	if !f.Since.IsZero() {
-		l.Conditions = append(l.Conditions, db.Condition{Clause: "created_at >= ?", Values: []any{store.Micros(f.Since)}})
-	}
-	if !f.Until.IsZero() {
-		l.Conditions = append(l.Conditions, db.Condition{Clause: "created_at < ?", Values: []any{store.Micros(f.Until)}})
 	}
 	if len(l.Conditions) == 0 {
 		l.TotalSQL = totalSQL
