@@ -14,19 +14,19 @@ import (
 
 const (
 	mended     = ` userErrors { field code message } }`
-	theCatalog = ` catalog { uuid name hierarchyUuids pricebooks { uuid priority } locale currency createdAt published }` + mended
+	theCatalog = ` catalog { uuid name hierarchies { uuid } pricebooks { pricebook { uuid } priority } locale currency createdAt published }` + mended
 	theRule    = ` catalogRule { uuid name catalog { uuid } accountIds accountTagIds customerIds channels tags schedules { validFrom validTo } createdAt }` + mended
 )
 
 func TestCatalogMutations(t *testing.T) {
 	t.Parallel()
 	runOnTestShop(t, []scenario{
-		{name: "as imported", query: `{ catalog(id: "outlet") { uuid name hierarchyUuids pricebooks { uuid priority } locale currency createdAt published } }`,
-			data: `{"catalog":{"uuid":"outlet","name":"Outlet","hierarchyUuids":["seasons"],"pricebooks":[{"uuid":"standard","priority":1}],"locale":"fr","currency":"EUR","createdAt":"2023-02-02T00:00:00.000Z","published":true}}`},
+		{name: "as imported", query: `{ catalog(id: "outlet") { uuid name hierarchies { uuid } pricebooks { pricebook { uuid } priority } locale currency createdAt published } }`,
+			data: `{"catalog":{"uuid":"outlet","name":"Outlet","hierarchies":[{"uuid":"seasons"}],"pricebooks":[{"pricebook":{"uuid":"standard"},"priority":1}],"locale":"fr","currency":"EUR","createdAt":"2023-02-02T00:00:00.000Z","published":true}}`},
 		{name: "made", query: `mutation { catalogCreate(input: {id: "new", name: "New", hierarchyIds: ["attic", ` + global("AuthoredHierarchy", "seasons") + `], pricebooks: [{id: "vip", priority: 2}]}) {` + theCatalog + ` }`,
-			data: `{"catalogCreate":{"catalog":{"uuid":"new","name":"New","hierarchyUuids":["attic","seasons"],"pricebooks":[{"uuid":"vip","priority":2}],"locale":"","currency":"","createdAt":"2024-05-30T12:00:00.000Z","published":false},"userErrors":[]}}`},
+			data: `{"catalogCreate":{"catalog":{"uuid":"new","name":"New","hierarchies":[{"uuid":"attic"},{"uuid":"seasons"}],"pricebooks":[{"pricebook":{"uuid":"vip"},"priority":2}],"locale":"","currency":"","createdAt":"2024-05-30T12:00:00.000Z","published":false},"userErrors":[]}}`},
 		{name: "changed, but for what is left out", query: `mutation { catalogUpdate(input: {id: ` + global("Catalog", "new") + `, locale: "de", hierarchyIds: []}) {` + theCatalog + ` }`,
-			data: `{"catalogUpdate":{"catalog":{"uuid":"new","name":"New","hierarchyUuids":[],"pricebooks":[{"uuid":"vip","priority":2}],"locale":"de","currency":"","createdAt":"2024-05-30T12:00:00.000Z","published":false},"userErrors":[]}}`},
+			data: `{"catalogUpdate":{"catalog":{"uuid":"new","name":"New","hierarchies":[],"pricebooks":[{"pricebook":{"uuid":"vip"},"priority":2}],"locale":"de","currency":"","createdAt":"2024-05-30T12:00:00.000Z","published":false},"userErrors":[]}}`},
 		{name: "listed", query: `{ catalogs(first: 2) { totalCount nodes { uuid } pageInfo { hasNextPage } } }`, data: `{"catalogs":{"totalCount":3,"nodes":[{"uuid":"main"},{"uuid":"new"}],"pageInfo":{"hasNextPage":true}}}`},
 		{name: "found by its id among all types", query: `{ node(id: ` + global("Catalog", "new") + `) { id ... on Catalog { name } } }`, data: `{"node":{"id":` + global("Catalog", "new") + `,"name":"New"}}`},
 		{name: "every error is named", query: `mutation { catalogUpdate(input: {id: "new", name: "", hierarchyIds: ["attic", "a b"], currency: "euro"}) {` + theCatalog + ` }`,
@@ -117,7 +117,7 @@ func TestAuthoredStatementsDoNotDependOnPageSize(t *testing.T) {
 		for _, query := range []string{
 			`query($n: Int) { authoredCatalogNodes(orderBy: {field: POSITION, direction: DESC}, filter: {parentId: "top"}, first: $n) { totalCount nodes { hierarchy { name } parent { name hierarchy { name } productCount } } } }`,
 			`query($n: Int) { authoredCatalogNodes(filter: {hierarchyId: "attic"}, first: $n) { totalCount nodes { name productCount productUuids(first: 2) } } }`,
-			`query($n: Int) { catalogs(first: $n) { totalCount nodes { name pricebooks { uuid } } } catalogRules(first: $n) { nodes { channels } } authoredHierarchies(first: $n) { nodes { name } } }`,
+			`query($n: Int) { catalogs(first: $n) { totalCount nodes { name hierarchies { uuid } pricebooks { pricebook { uuid } } } } catalogRules(first: $n) { nodes { channels } } authoredHierarchies(first: $n) { nodes { name } } }`,
 		} {
 			require.Equal(t, cost(t, s, query, graphtest.Variables{"n": 1}), cost(t, s, query, graphtest.Variables{"n": 100}), query)
 		}

@@ -196,7 +196,9 @@ var authoredLists = map[string]string{
 func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
 	switch kind {
 	case store.TypeCatalog:
-		return addByID(ctx, ids, r.store.Catalogs.ByID, into)
+		byID, err := r.store.Catalogs.ByID(ctx, ids)
+		addNodes(model.NewBatch[model.Catalog](valuesByID(ids, byID)), into)
+		return err
 	case store.TypeCatalogRule:
 		byID, err := r.store.Catalogs.RulesByID(ctx, ids)
 		addNodes(model.NewBatch[model.CatalogRule](valuesByID(ids, byID)), into)

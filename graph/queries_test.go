@@ -249,7 +249,7 @@ func pageStatements() map[string]int {
 		"CheckoutTotals": 6, "SearchNarrowed": 8, "Collections": 1, "ActiveChannel": 0, "WithVariants": 7,
 		"CategoryTree": 1, "TagsAndTypes": 6, "ProjectionSearch": 12, "AllLanguages": 6, "TieredPrices": 4,
 		"RootCategories": 1, "StockList": 6, "Ledger": 7, "ActivePromotions": 2, "PromotionPage": 5, "FindCode": 3,
-		"CheckCode": 9, "Redemptions": 4, "Catalogs": 0, "CatalogRules": 0, "Releases": 0, "JobList": 1,
+		"CheckCode": 9, "Redemptions": 4, "Catalogs": 2, "CatalogRules": 0, "Releases": 0, "JobList": 1,
 		"AuthoredTree": 4, "WhyThisCatalog": 0, "SettingsPage": 1, "OrderLines": 4,
 	}
 }

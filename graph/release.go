@@ -8,7 +8,6 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/catalog"
 	"portico/store/publish"
 	"portico/store/publish/compare"
 	"portico/store/release/segment"
@@ -112,7 +111,7 @@ func (r releaseResolver) CatalogName(ctx context.Context, obj *model.CatalogRele
 }
 
 // Catalog reads the catalogs of all releases at once.
-func (r releaseResolver) Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error) {
+func (r releaseResolver) Catalog(ctx context.Context, obj *model.CatalogRelease) (*model.Catalog, error) {
 	return catalogOf(ctx, r.Resolver, "CatalogRelease.catalog", obj.BatchRow)
 }
 

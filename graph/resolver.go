@@ -66,6 +66,7 @@ type (
 	previewResolver             struct{ *Resolver }
 	codeUsageResolver           struct{ *Resolver }
 	ruleResolver                struct{ *Resolver }
+	catalogResolver             struct{ *Resolver }
 	optionResolver              struct{ *Resolver }
 
 	productConnectionResolver struct{ *Resolver }
@@ -140,6 +141,9 @@ func (r *Resolver) PromotionCodeCheck() generated.PromotionCodeCheckResolver {
 func (r *Resolver) PromotionCodeUsage() generated.PromotionCodeUsageResolver {
 	return codeUsageResolver{r}
 }
+
+// Catalog implements generated.ResolverRoot.
+func (r *Resolver) Catalog() generated.CatalogResolver { return catalogResolver{r} }
 
 // CatalogRule implements generated.ResolverRoot.
 func (r *Resolver) CatalogRule() generated.CatalogRuleResolver { return ruleResolver{r} }

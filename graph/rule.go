@@ -27,7 +27,7 @@ func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *stri
 }
 
 // Catalog reads the catalogs of all rules at once.
-func (r ruleResolver) Catalog(ctx context.Context, obj *model.CatalogRule) (*catalog.Catalog, error) {
+func (r ruleResolver) Catalog(ctx context.Context, obj *model.CatalogRule) (*model.Catalog, error) {
 	return catalogOf(ctx, r.Resolver, "CatalogRule.catalog", obj.BatchRow)
 }
 

@@ -50,6 +50,7 @@ type ResolverRoot interface {
 	AuthoredProduct() AuthoredProductResolver
 	AuthoredTier() AuthoredTierResolver
 	AuthoredWrite() AuthoredWriteResolver
+	Catalog() CatalogResolver
 	CatalogNode() CatalogNodeResolver
 	CatalogRelease() CatalogReleaseResolver
 	CatalogRule() CatalogRuleResolver
@@ -107,6 +108,10 @@ type AuthoredTierResolver interface {
 type AuthoredWriteResolver interface {
 	Node(ctx context.Context, obj *model.AuthoredWrite) (model.Node, error)
 }
+type CatalogResolver interface {
+	Hierarchies(ctx context.Context, obj *model.Catalog) ([]*catalog.AuthoredHierarchy, error)
+	Pricebooks(ctx context.Context, obj *model.Catalog) ([]*model.CatalogPricebook, error)
+}
 type CatalogNodeResolver interface {
 	Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error)
 
@@ -122,7 +127,7 @@ type CatalogNodeResolver interface {
 }
 type CatalogReleaseResolver interface {
 	CatalogName(ctx context.Context, obj *model.CatalogRelease) (*string, error)
-	Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error)
+	Catalog(ctx context.Context, obj *model.CatalogRelease) (*model.Catalog, error)
 	Served(ctx context.Context, obj *model.CatalogRelease) (bool, error)
 
 	Label(ctx context.Context, obj *model.CatalogRelease) (*string, error)
@@ -134,7 +139,7 @@ type CatalogReleaseResolver interface {
 	Currencies(ctx context.Context, obj *model.CatalogRelease) ([]string, error)
 }
 type CatalogRuleResolver interface {
-	Catalog(ctx context.Context, obj *model.CatalogRule) (*catalog.Catalog, error)
+	Catalog(ctx context.Context, obj *model.CatalogRule) (*model.Catalog, error)
 }
 type ComponentOptionResolver interface {
 	Product(ctx context.Context, obj *model.ComponentOption) (*model.Product, error)
@@ -290,8 +295,8 @@ type QueryResolver interface {
 	PromotionCodeUsages(ctx context.Context, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 	AuditEvents(ctx context.Context, filter *model.AuditEventFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuditEvent], error)
 	Changes(ctx context.Context, first int, after *string) (*model.ChangeFeed, error)
-	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
-	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
+	Catalog(ctx context.Context, id string) (*model.Catalog, error)
+	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Catalog], error)
 	CatalogRule(ctx context.Context, id string) (*model.CatalogRule, error)
 	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogRule], error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
@@ -4238,9 +4243,9 @@ type Catalog implements Node {
   uuid: ID!
   "Display name: ` + "`" + `Adventure Works` + "`" + `."
   name: String!
-  "Own ids of the hierarchies that it publishes."
-  hierarchyUuids: [ID!]!
-  "Its price books."
+  "The hierarchies that it publishes. ` + "`" + `hierarchyIds` + "`" + ` of inputs takes their ids."
+  hierarchies: [AuthoredHierarchy!]!
+  "Its price books. ` + "`" + `pricebooks` + "`" + ` of inputs takes their ids and priorities."
   pricebooks: [CatalogPricebook!]!
   "Language of its base texts, BCP 47. Empty means the store's."
   locale: String!
@@ -4259,8 +4264,8 @@ type Catalog implements Node {
 
 "A price book in a catalog."
 type CatalogPricebook {
-  "The price book's own id."
-  uuid: ID!
+  "The price book."
+  pricebook: Pricebook!
   "If several price books have a price for a product, the highest priority wins."
   priority: Int!
 }
@@ -7325,8 +7330,8 @@ func (ec *executionContext) childFields_Catalog(ctx context.Context, field graph
 		return ec.fieldContext_Catalog_uuid(ctx, field)
 	case "name":
 		return ec.fieldContext_Catalog_name(ctx, field)
-	case "hierarchyUuids":
-		return ec.fieldContext_Catalog_hierarchyUuids(ctx, field)
+	case "hierarchies":
+		return ec.fieldContext_Catalog_hierarchies(ctx, field)
 	case "pricebooks":
 		return ec.fieldContext_Catalog_pricebooks(ctx, field)
 	case "locale":
@@ -7591,8 +7596,8 @@ func (ec *executionContext) childFields_CatalogPendingChangeEdge(ctx context.Con
 
 func (ec *executionContext) childFields_CatalogPricebook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "uuid":
-		return ec.fieldContext_CatalogPricebook_uuid(ctx, field)
+	case "pricebook":
+		return ec.fieldContext_CatalogPricebook_pricebook(ctx, field)
 	case "priority":
 		return ec.fieldContext_CatalogPricebook_priority(ctx, field)
 	}
@@ -19600,7 +19605,7 @@ func (ec *executionContext) fieldContext_CartPreview_nextPromotion(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _Catalog_id(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_id(ctx context.Context, field graphql.CollectedField, obj *model.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19623,7 +19628,7 @@ func (ec *executionContext) fieldContext_Catalog_id(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Catalog", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_uuid(ctx context.Context, field graphql.CollectedField, obj *model.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19646,7 +19651,7 @@ func (ec *executionContext) fieldContext_Catalog_uuid(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_name(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_name(ctx context.Context, field graphql.CollectedField, obj *model.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19669,30 +19674,39 @@ func (ec *executionContext) fieldContext_Catalog_name(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_hierarchyUuids(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_hierarchies(ctx context.Context, field graphql.CollectedField, obj *model.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Catalog_hierarchyUuids(ctx, field)
+			return ec.fieldContext_Catalog_hierarchies(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.HierarchyIDs, nil
+			return ec.Resolvers.Catalog().Hierarchies(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Catalog_hierarchyUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type ID does not have child fields"))
+func (ec *executionContext) fieldContext_Catalog_hierarchies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredHierarchy(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
-func (ec *executionContext) _Catalog_pricebooks(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_pricebooks(ctx context.Context, field graphql.CollectedField, obj *model.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19701,11 +19715,11 @@ func (ec *executionContext) _Catalog_pricebooks(ctx context.Context, field graph
 			return ec.fieldContext_Catalog_pricebooks(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Pricebooks, nil
+			return ec.Resolvers.Catalog().Pricebooks(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []catalog.PricebookRank) graphql.Marshaler {
-			return ec.marshalNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogPricebook) graphql.Marshaler {
+			return ec.marshalNCatalogPricebook2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPricebookᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -19715,8 +19729,8 @@ func (ec *executionContext) fieldContext_Catalog_pricebooks(_ context.Context, f
 	fc = &graphql.FieldContext{
 		Object:     "Catalog",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_CatalogPricebook(ctx, field)
 		},
@@ -19724,7 +19738,7 @@ func (ec *executionContext) fieldContext_Catalog_pricebooks(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _Catalog_locale(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_locale(ctx context.Context, field graphql.CollectedField, obj *model.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19747,7 +19761,7 @@ func (ec *executionContext) fieldContext_Catalog_locale(_ context.Context, field
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_currency(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_currency(ctx context.Context, field graphql.CollectedField, obj *model.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19770,7 +19784,7 @@ func (ec *executionContext) fieldContext_Catalog_currency(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_createdAt(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19793,7 +19807,7 @@ func (ec *executionContext) fieldContext_Catalog_createdAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_published(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_published(ctx context.Context, field graphql.CollectedField, obj *model.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19816,7 +19830,7 @@ func (ec *executionContext) fieldContext_Catalog_published(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_held(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_held(ctx context.Context, field graphql.CollectedField, obj *model.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20101,7 +20115,7 @@ func (ec *executionContext) fieldContext_CatalogCandidate_dropped(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type CatalogRuleDrop does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20113,7 +20127,7 @@ func (ec *executionContext) _CatalogConnection_edges(ctx context.Context, field 
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.Catalog]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.Catalog]) graphql.Marshaler {
 			return ec.marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -20133,7 +20147,7 @@ func (ec *executionContext) fieldContext_CatalogConnection_edges(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20145,8 +20159,8 @@ func (ec *executionContext) _CatalogConnection_nodes(ctx context.Context, field 
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.Catalog) graphql.Marshaler {
-			return ec.marshalNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Catalog) graphql.Marshaler {
+			return ec.marshalNCatalog2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20165,7 +20179,7 @@ func (ec *executionContext) fieldContext_CatalogConnection_nodes(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20197,7 +20211,7 @@ func (ec *executionContext) fieldContext_CatalogConnection_pageInfo(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20615,7 +20629,7 @@ func (ec *executionContext) fieldContext_CatalogDiffCount_removed(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogDiffCount", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20638,7 +20652,7 @@ func (ec *executionContext) fieldContext_CatalogEdge_cursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("CatalogEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20650,8 +20664,8 @@ func (ec *executionContext) _CatalogEdge_node(ctx context.Context, field graphql
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
-			return ec.marshalNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Catalog) graphql.Marshaler {
+			return ec.marshalNCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21607,8 +21621,8 @@ func (ec *executionContext) _CatalogPayload_catalog(ctx context.Context, field g
 			return obj.Catalog, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx, selections, v)
 		},
 		true,
 		false,
@@ -21957,30 +21971,39 @@ func (ec *executionContext) fieldContext_CatalogPendingChangeEdge_node(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogPricebook_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.PricebookRank) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogPricebook_pricebook(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPricebook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPricebook_uuid(ctx, field)
+			return ec.fieldContext_CatalogPricebook_pricebook(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
+			return obj.Pricebook, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Pricebook) graphql.Marshaler {
+			return ec.marshalNPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogPricebook_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogPricebook", field, false, false, errors.New("field of type ID does not have child fields"))
+func (ec *executionContext) fieldContext_CatalogPricebook_pricebook(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPricebook",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Pricebook(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
-func (ec *executionContext) _CatalogPricebook_priority(ctx context.Context, field graphql.CollectedField, obj *catalog.PricebookRank) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogPricebook_priority(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPricebook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22107,8 +22130,8 @@ func (ec *executionContext) _CatalogRelease_catalog(ctx context.Context, field g
 			return ec.Resolvers.CatalogRelease().Catalog(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx, selections, v)
 		},
 		true,
 		false,
@@ -22805,8 +22828,8 @@ func (ec *executionContext) _CatalogRule_catalog(ctx context.Context, field grap
 			return ec.Resolvers.CatalogRule().Catalog(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx, selections, v)
 		},
 		true,
 		false,
@@ -35973,8 +35996,8 @@ func (ec *executionContext) _Query_catalog(ctx context.Context, field graphql.Co
 			return ec.Resolvers.Query().Catalog(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx, selections, v)
 		},
 		true,
 		false,
@@ -36017,7 +36040,7 @@ func (ec *executionContext) _Query_catalogs(ctx context.Context, field graphql.C
 			return ec.Resolvers.Query().Catalogs(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.Catalog]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Catalog]) graphql.Marshaler {
 			return ec.marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -47651,7 +47674,9 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._CatalogNode(ctx, sel, obj)
-	case *catalog.Catalog:
+	case model.Catalog:
+		return ec._Catalog(ctx, sel, &obj)
+	case *model.Catalog:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -52284,7 +52309,7 @@ func (ec *executionContext) _CartPreview(ctx context.Context, sel ast.SelectionS
 
 var catalogImplementors = []string{"Catalog", "Node"}
 
-func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, obj *catalog.Catalog) graphql.Marshaler {
+func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, obj *model.Catalog) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -52297,52 +52322,118 @@ func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, 
 		case "id":
 			out.Values[i] = ec._Catalog_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "uuid":
 			out.Values[i] = ec._Catalog_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "name":
 			out.Values[i] = ec._Catalog_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "hierarchyUuids":
-			out.Values[i] = ec._Catalog_hierarchyUuids(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
+		case "hierarchies":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Catalog_hierarchies(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "pricebooks":
-			out.Values[i] = ec._Catalog_pricebooks(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Catalog_pricebooks(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "locale":
 			out.Values[i] = ec._Catalog_locale(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "currency":
 			out.Values[i] = ec._Catalog_currency(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
 			out.Values[i] = ec._Catalog_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "published":
 			out.Values[i] = ec._Catalog_published(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "held":
 			out.Values[i] = ec._Catalog_held(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -52455,7 +52546,7 @@ func (ec *executionContext) _CatalogCandidate(ctx context.Context, sel ast.Selec
 
 var catalogConnectionImplementors = []string{"CatalogConnection"}
 
-func (ec *executionContext) _CatalogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.Catalog]) graphql.Marshaler {
+func (ec *executionContext) _CatalogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Catalog]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -52720,7 +52811,7 @@ func (ec *executionContext) _CatalogDiffCount(ctx context.Context, sel ast.Selec
 
 var catalogEdgeImplementors = []string{"CatalogEdge"}
 
-func (ec *executionContext) _CatalogEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.Catalog]) graphql.Marshaler {
+func (ec *executionContext) _CatalogEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Catalog]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -53648,7 +53739,7 @@ func (ec *executionContext) _CatalogPendingChangeEdge(ctx context.Context, sel a
 
 var catalogPricebookImplementors = []string{"CatalogPricebook"}
 
-func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.SelectionSet, obj *catalog.PricebookRank) graphql.Marshaler {
+func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogPricebook) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPricebookImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -53658,8 +53749,8 @@ func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.Selec
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CatalogPricebook")
-		case "uuid":
-			out.Values[i] = ec._CatalogPricebook_uuid(ctx, field, obj)
+		case "pricebook":
+			out.Values[i] = ec._CatalogPricebook_pricebook(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -65347,11 +65438,11 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.Catalog) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Catalog) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, sel, v[i])
+		return ec.marshalNCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -65363,7 +65454,7 @@ func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCa
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *model.Catalog) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -65486,11 +65577,11 @@ func (ec *executionContext) marshalNCatalogDiffCount2ᚖporticoᚋstoreᚋpublis
 	return ec._CatalogDiffCount(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.Catalog]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Catalog]) graphql.Marshaler {
 	return ec._CatalogEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.Catalog]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.Catalog]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -65713,15 +65804,11 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, sel ast.SelectionSet, v catalog.PricebookRank) graphql.Marshaler {
-	return ec._CatalogPricebook(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.PricebookRank) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogPricebook2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPricebookᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogPricebook) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx, sel, v[i])
+		return ec.marshalNCatalogPricebook2ᚖporticoᚋgraphᚋmodelᚐCatalogPricebook(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -65731,6 +65818,16 @@ func (ec *executionContext) marshalNCatalogPricebook2ᚕporticoᚋstoreᚋcatalo
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNCatalogPricebook2ᚖporticoᚋgraphᚋmodelᚐCatalogPricebook(ctx context.Context, sel ast.SelectionSet, v *model.CatalogPricebook) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogPricebook(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCatalogPricebookInput2ᚖporticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, v any) (*catalog.PricebookRank, error) {
@@ -69092,14 +69189,14 @@ func (ec *executionContext) marshalOCartPreview2ᚖporticoᚋgraphᚋmodelᚐCar
 	return ec._CartPreview(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *model.Catalog) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Catalog(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.Catalog]) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Catalog]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

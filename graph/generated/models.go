@@ -97,7 +97,7 @@ type CatalogNodesUpsertInput struct {
 // Result of a mutation that creates or changes a catalog.
 type CatalogPayload struct {
 	// The catalog. Null if there are errors.
-	Catalog *catalog.Catalog `json:"catalog,omitempty"`
+	Catalog *model.Catalog `json:"catalog,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

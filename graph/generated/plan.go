@@ -2385,20 +2385,20 @@ var planCatalog = &plan.Object{
 	Name:      "Catalog",
 	Satisfies: []string{"Catalog", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":             {Number: 1, NonNull: true},
-		"uuid":           {Number: 2, NonNull: true},
-		"name":           {Number: 3, NonNull: true},
-		"hierarchyUuids": {Number: 4, NonNull: true},
-		"pricebooks":     {Number: 5, NonNull: true},
-		"locale":         {Number: 6, NonNull: true},
-		"currency":       {Number: 7, NonNull: true},
-		"createdAt":      {Number: 8, NonNull: true},
-		"published":      {Number: 9, NonNull: true},
-		"held":           {Number: 10, NonNull: true},
+		"id":          {Number: 1, NonNull: true},
+		"uuid":        {Number: 2, NonNull: true},
+		"name":        {Number: 3, NonNull: true},
+		"hierarchies": {Number: 4, NonNull: true, Resolver: true},
+		"pricebooks":  {Number: 5, NonNull: true, Resolver: true},
+		"locale":      {Number: 6, NonNull: true},
+		"currency":    {Number: 7, NonNull: true},
+		"createdAt":   {Number: 8, NonNull: true},
+		"published":   {Number: 9, NonNull: true},
+		"held":        {Number: 10, NonNull: true},
 	},
 }
 
-func (x *planRun) writeCatalog(ctx context.Context, fields *plan.Fields, obj *catalog.Catalog) bool {
+func (x *planRun) writeCatalog(ctx context.Context, fields *plan.Fields, obj *model.Catalog) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2411,7 +2411,7 @@ func (x *planRun) writeCatalog(ctx context.Context, fields *plan.Fields, obj *ca
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *catalog.Catalog) bool {
+func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *model.Catalog) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -2419,10 +2419,18 @@ func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *catalog.
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 4: // hierarchyUuids
-		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
+	case 4: // hierarchies
+		v, err := plan.Call(ctx, func() ([]*catalog.AuthoredHierarchy, error) { return x.resolvers.Catalog().Hierarchies(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx, f, v)
 	case 5: // pricebooks
-		return x.writeNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, f, obj.Pricebooks)
+		v, err := plan.Call(ctx, func() ([]*model.CatalogPricebook, error) { return x.resolvers.Catalog().Pricebooks(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNCatalogPricebook2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPricebookᚄ(ctx, f, v)
 	case 6: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
 	case 7: // currency
@@ -2507,7 +2515,7 @@ var planCatalogConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.Catalog]) bool {
+func (x *planRun) writeCatalogConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.Catalog]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2520,12 +2528,12 @@ func (x *planRun) writeCatalogConnection(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.Catalog]) bool {
+func (x *planRun) fieldCatalogConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.Catalog]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogᚄ(ctx, f, obj.Nodes)
+		return x.writeNCatalog2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -2673,7 +2681,7 @@ var planCatalogEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.Catalog]) bool {
+func (x *planRun) writeCatalogEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.Catalog]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2686,12 +2694,12 @@ func (x *planRun) writeCatalogEdge(ctx context.Context, fields *plan.Fields, obj
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.Catalog]) bool {
+func (x *planRun) fieldCatalogEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.Catalog]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, obj.Node)
+		return x.writeNCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx, f, obj.Node)
 	}
 	return x.String("CatalogEdge")
 }
@@ -3029,12 +3037,12 @@ var planCatalogPricebook = &plan.Object{
 	Name:      "CatalogPricebook",
 	Satisfies: []string{"CatalogPricebook"},
 	Fields: map[string]*plan.FieldInfo{
-		"uuid":     {Number: 1, NonNull: true},
-		"priority": {Number: 2, NonNull: true},
+		"pricebook": {Number: 1, NonNull: true},
+		"priority":  {Number: 2, NonNull: true},
 	},
 }
 
-func (x *planRun) writeCatalogPricebook(ctx context.Context, fields *plan.Fields, obj *catalog.PricebookRank) bool {
+func (x *planRun) writeCatalogPricebook(ctx context.Context, fields *plan.Fields, obj *model.CatalogPricebook) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3047,10 +3055,10 @@ func (x *planRun) writeCatalogPricebook(ctx context.Context, fields *plan.Fields
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogPricebook(ctx context.Context, f *plan.Field, obj *catalog.PricebookRank) bool {
+func (x *planRun) fieldCatalogPricebook(ctx context.Context, f *plan.Field, obj *model.CatalogPricebook) bool {
 	switch f.Number {
-	case 1: // uuid
-		return x.writeNID2string(ctx, f, obj.ID)
+	case 1: // pricebook
+		return x.writeNPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, f, obj.Pricebook)
 	case 2: // priority
 		return x.writeNInt2int(ctx, f, obj.Priority)
 	}
@@ -3112,11 +3120,11 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *m
 		}
 		return x.writeOString2ᚖstring(ctx, f, v)
 	case 5: // catalog
-		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.CatalogRelease().Catalog(ctx, obj) })
+		v, err := plan.Call(ctx, func() (*model.Catalog, error) { return x.resolvers.CatalogRelease().Catalog(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
+		return x.writeOCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx, f, v)
 	case 6: // served
 		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.CatalogRelease().Served(ctx, obj) })
 		if err != nil {
@@ -3262,11 +3270,11 @@ func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *mode
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 4: // catalog
-		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.CatalogRule().Catalog(ctx, obj) })
+		v, err := plan.Call(ctx, func() (*model.Catalog, error) { return x.resolvers.CatalogRule().Catalog(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
+		return x.writeOCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx, f, v)
 	case 5: // accountIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.AccountIDs)
 	case 6: // accountTagIds
@@ -6363,17 +6371,17 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.Query().Catalog(ctx, arguments["id"].(string)) })
+		v, err := plan.Call(ctx, func() (*model.Catalog, error) { return x.resolvers.Query().Catalog(ctx, arguments["id"].(string)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
+		return x.writeOCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx, f, v)
 	case 33: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.Catalog], error) {
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.Catalog], error) {
 			return x.resolvers.Query().Catalogs(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
@@ -7691,7 +7699,9 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeCatalogNode(ctx, f.Of(planCatalogNode), obj)
-	case *catalog.Catalog:
+	case model.Catalog:
+		return x.writeCatalog(ctx, f.Of(planCatalog), &obj)
+	case *model.Catalog:
 		if obj == nil {
 			return false
 		}
@@ -8459,11 +8469,11 @@ func (x *planRun) writeNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemRe
 	return x.String(marshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason[v])
 }
 
-func (x *planRun) writeNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogᚄ(ctx context.Context, f *plan.Field, v []*catalog.Catalog) bool {
+func (x *planRun) writeNCatalog2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogᚄ(ctx context.Context, f *plan.Field, v []*model.Catalog) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v[i]) {
+		if !x.writeNCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -8472,7 +8482,7 @@ func (x *planRun) writeNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogᚄ(ctx
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx context.Context, f *plan.Field, v *catalog.Catalog) bool {
+func (x *planRun) writeNCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx context.Context, f *plan.Field, v *model.Catalog) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -8543,11 +8553,11 @@ func (x *planRun) writeNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚋcompare�
 	return x.writeCatalogDiffCount(ctx, f.Of(planCatalogDiffCount), v)
 }
 
-func (x *planRun) writeNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.Catalog]) bool {
+func (x *planRun) writeNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.Catalog]) bool {
 	return x.writeCatalogEdge(ctx, f.Of(planCatalogEdge), &v)
 }
 
-func (x *planRun) writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.Catalog]) bool {
+func (x *planRun) writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.Catalog]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -8645,21 +8655,24 @@ func (x *planRun) writeNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompare
 	return x.String(marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect[v])
 }
 
-func (x *planRun) writeNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, f *plan.Field, v catalog.PricebookRank) bool {
-	return x.writeCatalogPricebook(ctx, f.Of(planCatalogPricebook), &v)
-}
-
-func (x *planRun) writeNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx context.Context, f *plan.Field, v []catalog.PricebookRank) bool {
+func (x *planRun) writeNCatalogPricebook2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPricebookᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogPricebook) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx, f, v[i]) {
+		if !x.writeNCatalogPricebook2ᚖporticoᚋgraphᚋmodelᚐCatalogPricebook(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
 		x.End()
 	}
 	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCatalogPricebook2ᚖporticoᚋgraphᚋmodelᚐCatalogPricebook(ctx context.Context, f *plan.Field, v *model.CatalogPricebook) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeCatalogPricebook(ctx, f.Of(planCatalogPricebook), v)
 }
 
 func (x *planRun) writeNCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx context.Context, f *plan.Field, v *model.CatalogRelease) bool {
@@ -9799,14 +9812,14 @@ func (x *planRun) writeOCartPreview2ᚖporticoᚋgraphᚋmodelᚐCartPreview(ctx
 	return x.writeCartPreview(ctx, f.Of(planCartPreview), v)
 }
 
-func (x *planRun) writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx context.Context, f *plan.Field, v *catalog.Catalog) bool {
+func (x *planRun) writeOCatalog2ᚖporticoᚋgraphᚋmodelᚐCatalog(ctx context.Context, f *plan.Field, v *model.Catalog) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeCatalog(ctx, f.Of(planCatalog), v)
 }
 
-func (x *planRun) writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.Catalog]) bool {
+func (x *planRun) writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.Catalog]) bool {
 	if v == nil {
 		return false
 	}

@@ -7,6 +7,23 @@ import (
 	"portico/store/release/segment"
 )
 
+// Catalog is a catalog, published or not, as a row of a response.
+type Catalog struct {
+	*catalog.Catalog
+	BatchRow[*Catalog]
+}
+
+// Init implements Row.
+func (c *Catalog) Init(source *catalog.Catalog, position BatchRow[*Catalog]) {
+	c.Catalog, c.BatchRow = source, position
+}
+
+// CatalogPricebook is a price book of a catalog.
+type CatalogPricebook struct {
+	Pricebook *catalog.Pricebook
+	Priority  int
+}
+
 // CatalogRule is a rule as a row of a response.
 type CatalogRule struct {
 	*catalog.CatalogRule

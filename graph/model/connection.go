@@ -96,8 +96,8 @@ type (
 	PromotionCodeUsageConnection = Connection[*PromotionCodeUsage]
 	PromotionCodeUsageEdge       = Edge[*PromotionCodeUsage]
 
-	CatalogConnection             = Connection[*catalog.Catalog]
-	CatalogEdge                   = Edge[*catalog.Catalog]
+	CatalogConnection             = Connection[*Catalog]
+	CatalogEdge                   = Edge[*Catalog]
 	CatalogRuleConnection         = Connection[*CatalogRule]
 	CatalogRuleEdge               = Edge[*CatalogRule]
 	AuthoredHierarchyConnection   = Connection[*catalog.AuthoredHierarchy]
