@@ -2948,7 +2948,7 @@ type Currency {
   default: Boolean!
   "Decimal separator: ` + "`" + `.` + "`" + `."
   decimalPoint: String!
-  "Thousands separator: ` + "`" + `,` + "`" + `. Empty if the language has none."
+  "Thousands separator: ` + "`" + `,` + "`" + `, or ` + "`" + `\"\"` + "`" + ` in a language that does not group digits."
   thousandSeparator: String!
   "Number of decimals: 2 for USD, 0 for JPY."
   decimalPlaces: Int!
@@ -2998,12 +2998,12 @@ type StockTransaction {
   availableDelta: Int!
   "Change of allocated units."
   allocatedDelta: Int!
-  "Reason given by the caller. Empty if none."
-  reason: String!
-  "The caller's reference, for example an order number. Empty if none."
-  reference: String!
-  "Who made the change: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
-  actor: String!
+  "Reason given by the caller. Null if none."
+  reason: String
+  "The caller's reference, for example an order number. Null if none."
+  reference: String
+  "Who made the change: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Null if unknown."
+  actor: String
   "Time of the change."
   createdAt: DateTime!
   "The product's current stock. In a mutation: after all its changes. Null if it has no stock record."
@@ -3148,8 +3148,8 @@ type Promotion implements Node {
   uuid: ID!
   "Display name: ` + "`" + `Ten off` + "`" + `."
   name: String!
-  "Display text. Empty if not set."
-  description: String!
+  "Display text. Null if not set."
+  description: String
   "Kind of promotion."
   promotionType: PromotionType!
   "Whether it is switched on. It also needs to be between ` + "`" + `start` + "`" + ` and ` + "`" + `end` + "`" + ` to apply."
@@ -3224,8 +3224,8 @@ type PromotionPreview {
   uuid: ID!
   "Display name: ` + "`" + `Ten off` + "`" + `."
   name: String!
-  "Display text. Empty if not set."
-  description: String!
+  "Display text. Null if not set."
+  description: String
   "Kind of promotion."
   promotionType: PromotionType!
   "Whether it is switched on. It also needs to be between ` + "`" + `start` + "`" + ` and ` + "`" + `end` + "`" + ` to apply."
@@ -3608,7 +3608,7 @@ input PromotionCreateInput {
   "Display name, at most 1024 bytes."
   name: String!
   "Display text, at most 64 KiB."
-  description: String! = ""
+  description: String
   "Whether it is switched on."
   enabled: Boolean! = false
   "Whether it applies without the shopper entering a code."
@@ -3656,7 +3656,7 @@ input PromotionUpdateInput {
   dryRun: Boolean! = false
   "Display name, at most 1024 bytes. Not null."
   name: String
-  "Display text, at most 64 KiB, may be empty. Not null."
+  "Display text, at most 64 KiB."
   description: String
   "Whether it is switched on. Not null."
   enabled: Boolean
@@ -4146,16 +4146,16 @@ type PromotionCodeUsage {
   promotion: Promotion
   "The code."
   code: String!
-  "Who used it. Empty if no user was given."
-  user: String!
-  "What redeemed it, for example an order number. Empty if unknown."
-  reference: String!
+  "Who used it. Null if no user was given."
+  user: String
+  "What redeemed it, for example an order number. Null if unknown."
+  reference: String
   "Units that it was to be redeemed for."
   unitsAsked: Int!
   "Uses taken: 1 for a PER_CART code, for PER_ITEM at most ` + "`" + `unitsAsked` + "`" + `."
   unitsApplied: Int!
-  "Who redeemed it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
-  actor: String!
+  "Who redeemed it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Null if unknown."
+  actor: String
   "Time of the redemption."
   createdAt: DateTime!
   "Time at which its uses were returned. Null if they were not."
@@ -4242,10 +4242,10 @@ type Catalog implements Node {
   hierarchyUuids: [ID!]!
   "Its price books."
   pricebooks: [CatalogPricebook!]!
-  "Language of its base texts, BCP 47. Empty means the store's."
-  locale: String!
-  "Currency of its prices if the shopper asks for none, ISO 4217. Empty means the store's."
-  currency: String!
+  "Language of its base texts, BCP 47. Null means the store's."
+  locale: String
+  "Currency of its prices if the shopper asks for none, ISO 4217. Null means the store's."
+  currency: String
   "Time of creation. Without a rule, shoppers see the oldest published catalog."
   createdAt: DateTime!
   "Whether it has a release, so that shoppers can see it."
@@ -4584,10 +4584,10 @@ type AuthoredHierarchy implements Node {
   uuid: ID!
   "Display name."
   name: String!
-  "URL slug. Empty if not set."
-  slug: String!
-  "Display text. Empty if not set."
-  description: String!
+  "URL slug. Null if not set."
+  slug: String
+  "Display text. Null if not set."
+  description: String
   "Texts for search engines, as authored."
   seo: AuthoredSeo!
   "Texts in other languages, as authored, by language."
@@ -4600,20 +4600,20 @@ type AuthoredHierarchy implements Node {
 
 "Texts for search engines of a product, node or hierarchy, as authored. Shoppers see the fall-back of one that is not set."
 type AuthoredSeo {
-  "Title. Empty if not set."
-  title: String!
-  "Description. Empty if not set."
-  description: String!
+  "Title. Null if not set."
+  title: String
+  "Description. Null if not set."
+  description: String
 }
 
 "Texts of a product, node or hierarchy in a language, as authored. Shoppers see the base text of one that is not set."
 type AuthoredTranslation {
   "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
   locale: String!
-  "Display name. Empty if not set."
-  name: String!
-  "Display text. Empty if not set."
-  description: String!
+  "Display name. Null if not set."
+  name: String
+  "Display text. Null if not set."
+  description: String
   "Texts for search engines."
   seo: AuthoredSeo!
 }
@@ -4656,10 +4656,10 @@ type AuthoredCatalogNode implements Node {
   parent: AuthoredCatalogNode
   "Display name."
   name: String!
-  "URL slug. Empty if not set."
-  slug: String!
-  "Display text. Empty if not set."
-  description: String!
+  "URL slug. Null if not set."
+  slug: String
+  "Display text. Null if not set."
+  description: String
   "Texts for search engines, as authored."
   seo: AuthoredSeo!
   "Texts in other languages, as authored, by language."
@@ -4788,16 +4788,16 @@ type AuthoredProduct implements Node {
   slug: String!
   "Whether it is for sale once it is published."
   status: AuthoredProductStatus!
-  "Description, in the base language. Empty if not set."
-  description: String!
-  "Physical or digital, for example. Empty if not set."
-  commodityType: String!
-  "The manufacturer's part number. Empty if not set."
-  manufacturerPartNum: String!
-  "UPC or EAN code. Empty if not set."
-  upcEan: String!
-  "The merchant's reference in another system. Empty if not set."
-  externalRef: String!
+  "Description, in the base language. Null if not set."
+  description: String
+  "Physical or digital, for example. Null if not set."
+  commodityType: String
+  "The manufacturer's part number. Null if not set."
+  manufacturerPartNum: String
+  "UPC or EAN code. Null if not set."
+  upcEan: String
+  "The merchant's reference in another system. Null if not set."
+  externalRef: String
   "Tags, in the order in which they were written."
   tags: [String!]!
   "Types, in the order in which they were written."
@@ -4848,8 +4848,8 @@ type AuthoredProduct implements Node {
 type AuthoredProductFile {
   "The file's own id. There may be no such file."
   uuid: ID!
-  "Alternative text. Empty if not set."
-  alt: String!
+  "Alternative text. Null if not set."
+  alt: String
   "Time at which it was attached. Null if unknown."
   attachedAt: DateTime
 }
@@ -5023,8 +5023,8 @@ type Pricebook implements Node {
   uuid: ID!
   "Display name."
   name: String!
-  "Description. Empty if not set."
-  description: String!
+  "Description. Null if not set."
+  description: String
 }
 
 "A page of price books."
@@ -5168,8 +5168,8 @@ type AuthoredFile implements Node {
   uuid: ID!
   "File name: ` + "`" + `mug.jpg` + "`" + `."
   fileName: String!
-  "Media type: ` + "`" + `image/jpeg` + "`" + `. Empty if unknown."
-  mimeType: String!
+  "Media type: ` + "`" + `image/jpeg` + "`" + `. Null if unknown."
+  mimeType: String
   "Whether anyone may download it."
   public: Boolean!
   "Download URL."
@@ -5484,8 +5484,8 @@ input ProductVariationOptionInput {
 input ProductFileInput {
   "The file's global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
-  "Alternative text. Empty means none."
-  alt: String! = ""
+  "Alternative text. Null means none, as does leaving it out."
+  alt: String
   "Time at which it was attached. Null means that it is unknown. Default: that of the same file before, else unknown."
   attachedAt: DateTime
 }
@@ -6021,8 +6021,8 @@ type CatalogDiffChange {
   kind: CatalogResource!
   "Own id of the resource."
   uuid: ID!
-  "Name in the base language; the terms of a synonym, the path of a redirect. Empty for a file and for the catalog."
-  name: String!
+  "Name in the base language; the terms of a synonym, the path of a redirect. Null for a file and for the catalog."
+  name: String
   "` + "`" + `ADD` + "`" + `, ` + "`" + `CHANGE` + "`" + ` or ` + "`" + `REMOVE` + "`" + `."
   effect: CatalogPendingEffect!
   """
@@ -6375,10 +6375,10 @@ type Gateway {
   test: Boolean!
   "Whether this service configured it. False if it never was configured, or was only imported."
   configured: Boolean!
-  "Merchant id at the gateway. Empty if not set."
-  merchantId: String!
-  "Username at the gateway. Empty if not set."
-  username: String!
+  "Merchant id at the gateway. Null if not set."
+  merchantId: String
+  "Username at the gateway. Null if not set."
+  username: String
   "Whether a password is stored."
   passwordSet: Boolean!
   "Fingerprint that changes with the password. Null without a password."
@@ -14448,10 +14448,10 @@ func (ec *executionContext) _AuthoredCatalogNode_slug(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredCatalogNode_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14471,10 +14471,10 @@ func (ec *executionContext) _AuthoredCatalogNode_description(ctx context.Context
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredCatalogNode_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15015,10 +15015,10 @@ func (ec *executionContext) _AuthoredFile_mimeType(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredFile_mimeType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15396,10 +15396,10 @@ func (ec *executionContext) _AuthoredHierarchy_slug(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredHierarchy_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15419,10 +15419,10 @@ func (ec *executionContext) _AuthoredHierarchy_description(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredHierarchy_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16501,10 +16501,10 @@ func (ec *executionContext) _AuthoredProduct_description(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16524,10 +16524,10 @@ func (ec *executionContext) _AuthoredProduct_commodityType(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_commodityType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16547,10 +16547,10 @@ func (ec *executionContext) _AuthoredProduct_manufacturerPartNum(ctx context.Con
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_manufacturerPartNum(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16570,10 +16570,10 @@ func (ec *executionContext) _AuthoredProduct_upcEan(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_upcEan(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16593,10 +16593,10 @@ func (ec *executionContext) _AuthoredProduct_externalRef(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_externalRef(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17593,10 +17593,10 @@ func (ec *executionContext) _AuthoredProductFile_alt(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProductFile_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18098,10 +18098,10 @@ func (ec *executionContext) _AuthoredSeo_title(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredSeo_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18121,10 +18121,10 @@ func (ec *executionContext) _AuthoredSeo_description(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredSeo_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18245,10 +18245,10 @@ func (ec *executionContext) _AuthoredTranslation_name(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredTranslation_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18268,10 +18268,10 @@ func (ec *executionContext) _AuthoredTranslation_description(ctx context.Context
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredTranslation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19739,10 +19739,10 @@ func (ec *executionContext) _Catalog_locale(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Catalog_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19762,10 +19762,10 @@ func (ec *executionContext) _Catalog_currency(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Catalog_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -20437,10 +20437,10 @@ func (ec *executionContext) _CatalogDiffChange_name(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_CatalogDiffChange_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24538,10 +24538,10 @@ func (ec *executionContext) _Gateway_merchantId(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Gateway_merchantId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24561,10 +24561,10 @@ func (ec *executionContext) _Gateway_username(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Gateway_username(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -28455,10 +28455,10 @@ func (ec *executionContext) _Pricebook_description(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Pricebook_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -31009,10 +31009,10 @@ func (ec *executionContext) _Promotion_description(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Promotion_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -32579,10 +32579,10 @@ func (ec *executionContext) _PromotionCodeUsage_user(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCodeUsage_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -32602,10 +32602,10 @@ func (ec *executionContext) _PromotionCodeUsage_reference(ctx context.Context, f
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCodeUsage_reference(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -32671,10 +32671,10 @@ func (ec *executionContext) _PromotionCodeUsage_actor(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCodeUsage_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -33927,10 +33927,10 @@ func (ec *executionContext) _PromotionPreview_description(ctx context.Context, f
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_PromotionPreview_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -39215,10 +39215,10 @@ func (ec *executionContext) _StockTransaction_reason(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_StockTransaction_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -39238,10 +39238,10 @@ func (ec *executionContext) _StockTransaction_reference(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_StockTransaction_reference(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -39261,10 +39261,10 @@ func (ec *executionContext) _StockTransaction_actor(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_StockTransaction_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -44600,10 +44600,6 @@ func (ec *executionContext) unmarshalInputProductFileInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	if _, present := asMap["alt"]; !present {
-		asMap["alt"] = ""
-	}
-
 	fieldsInOrder := [...]string{"id", "alt", "attachedAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -44620,7 +44616,7 @@ func (ec *executionContext) unmarshalInputProductFileInput(ctx context.Context, 
 			it.ID = data
 		case "alt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alt"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalOString2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -45848,9 +45844,6 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	if _, present := asMap["description"]; !present {
-		asMap["description"] = ""
-	}
 	if _, present := asMap["enabled"]; !present {
 		asMap["enabled"] = false
 	}
@@ -45881,7 +45874,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Name = data
 		case "description":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -48728,12 +48721,12 @@ func (ec *executionContext) _AuthoredCatalogNode(ctx context.Context, sel ast.Se
 			}
 		case "slug":
 			out.Values[i] = ec._AuthoredCatalogNode_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "description":
 			out.Values[i] = ec._AuthoredCatalogNode_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "seo":
@@ -49031,7 +49024,7 @@ func (ec *executionContext) _AuthoredFile(ctx context.Context, sel ast.Selection
 			}
 		case "mimeType":
 			out.Values[i] = ec._AuthoredFile_mimeType(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "public":
@@ -49238,12 +49231,12 @@ func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.Sele
 			}
 		case "slug":
 			out.Values[i] = ec._AuthoredHierarchy_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "description":
 			out.Values[i] = ec._AuthoredHierarchy_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "seo":
@@ -49880,7 +49873,7 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AuthoredProduct_description(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -49918,7 +49911,7 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AuthoredProduct_commodityType(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -49956,7 +49949,7 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AuthoredProduct_manufacturerPartNum(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -49994,7 +49987,7 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AuthoredProduct_upcEan(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -50032,7 +50025,7 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AuthoredProduct_externalRef(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -51105,7 +51098,7 @@ func (ec *executionContext) _AuthoredProductFile(ctx context.Context, sel ast.Se
 			}
 		case "alt":
 			out.Values[i] = ec._AuthoredProductFile_alt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "attachedAt":
@@ -51436,12 +51429,12 @@ func (ec *executionContext) _AuthoredSeo(ctx context.Context, sel ast.SelectionS
 			out.Values[i] = graphql.MarshalString("AuthoredSeo")
 		case "title":
 			out.Values[i] = ec._AuthoredSeo_title(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "description":
 			out.Values[i] = ec._AuthoredSeo_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -51565,12 +51558,12 @@ func (ec *executionContext) _AuthoredTranslation(ctx context.Context, sel ast.Se
 			}
 		case "name":
 			out.Values[i] = ec._AuthoredTranslation_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "description":
 			out.Values[i] = ec._AuthoredTranslation_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "seo":
@@ -52330,12 +52323,12 @@ func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "locale":
 			out.Values[i] = ec._Catalog_locale(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "currency":
 			out.Values[i] = ec._Catalog_currency(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createdAt":
@@ -52635,7 +52628,7 @@ func (ec *executionContext) _CatalogDiffChange(ctx context.Context, sel ast.Sele
 			}
 		case "name":
 			out.Values[i] = ec._CatalogDiffChange_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "effect":
@@ -55197,12 +55190,12 @@ func (ec *executionContext) _Gateway(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "merchantId":
 			out.Values[i] = ec._Gateway_merchantId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "username":
 			out.Values[i] = ec._Gateway_username(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "passwordSet":
@@ -56582,7 +56575,7 @@ func (ec *executionContext) _Pricebook(ctx context.Context, sel ast.SelectionSet
 			}
 		case "description":
 			out.Values[i] = ec._Pricebook_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -58296,7 +58289,7 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 			}
 		case "description":
 			out.Values[i] = ec._Promotion_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "promotionType":
@@ -59251,12 +59244,12 @@ func (ec *executionContext) _PromotionCodeUsage(ctx context.Context, sel ast.Sel
 			}
 		case "user":
 			out.Values[i] = ec._PromotionCodeUsage_user(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reference":
 			out.Values[i] = ec._PromotionCodeUsage_reference(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "unitsAsked":
@@ -59271,7 +59264,7 @@ func (ec *executionContext) _PromotionCodeUsage(ctx context.Context, sel ast.Sel
 			}
 		case "actor":
 			out.Values[i] = ec._PromotionCodeUsage_actor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -60095,7 +60088,7 @@ func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.Selec
 			}
 		case "description":
 			out.Values[i] = ec._PromotionPreview_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "promotionType":
@@ -62987,17 +62980,17 @@ func (ec *executionContext) _StockTransaction(ctx context.Context, sel ast.Selec
 			}
 		case "reason":
 			out.Values[i] = ec._StockTransaction_reason(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reference":
 			out.Values[i] = ec._StockTransaction_reference(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "actor":
 			out.Values[i] = ec._StockTransaction_actor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -70608,7 +70601,7 @@ func (ec *executionContext) unmarshalOString2string(ctx context.Context, v any) 
 func (ec *executionContext) marshalOString2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(v)
+	res := model.MarshalNonEmpty(v)
 	return res
 }
 
