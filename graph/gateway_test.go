@@ -12,7 +12,7 @@ func TestGateways(t *testing.T) {
 	runOnTestShop(t, []scenario{
 		{name: "as imported, without secrets", query: `{ gateways { slug name enabled test configured merchantId username passwordSet passwordFingerprint changedAt changedBy } }`,
 			data: `{"gateways":[{"slug":"CARD_PROCESSOR","name":"Cards","enabled":true,"test":true,"configured":false,"merchantId":"m-1","username":"shop","passwordSet":false,"passwordFingerprint":null,"changedAt":null,"changedBy":null},
-			{"slug":"MANUAL","name":"Manual","enabled":false,"test":false,"configured":false,"merchantId":"","username":"","passwordSet":false,"passwordFingerprint":null,"changedAt":null,"changedBy":null}]}`},
+			{"slug":"MANUAL","name":"Manual","enabled":false,"test":false,"configured":false,"merchantId":null,"username":null,"passwordSet":false,"passwordFingerprint":null,"changedAt":null,"changedBy":null}]}`},
 		{name: "an unknown one", query: `{ gateway(slug: STRIPE) { name } }`, codes: invalid},
 		{name: "missing members are named", query: update, variables: graphtest.Variables{"input": map[string]any{"slug": "CARD_PROCESSOR", "enabled": true}},
 			data: `{"gatewayUpdate":{"gateway":null,"userErrors":[{"field":["input","password"],"code":"UNPROCESSABLE","message":"password is required to configure or enable the gateway."}]}}`},

@@ -254,6 +254,21 @@ func TestNullableFieldsDescribeNull(t *testing.T) {
 	}
 }
 
+// A text or id that is not set is null, never "".
+func TestTextsThatAreNotSetAreNull(t *testing.T) {
+	t.Parallel()
+	for _, definition := range ownTypes() {
+		if definition.Kind != ast.Object && definition.Kind != ast.Interface {
+			continue
+		}
+		for _, field := range definition.Fields {
+			if of := field.Type.String(); of == "String!" || of == "ID!" {
+				require.NotRegexp(t, `(?i)\bempty\b|\bnot set\b`, field.Description, "%s.%s is a text that may be empty: make it nullable", definition.Name, field.Name)
+			}
+		}
+	}
+}
+
 // nullOnlyWithError reports whether a root field, or one with a scope of its
 // own, always has a value unless it fails: lists, payloads and these few.
 func nullOnlyWithError(of string, field *ast.FieldDefinition) bool {

@@ -190,7 +190,7 @@ func toGraphQLJSON(v reflect.Value) any {
 		for _, field := range reflect.VisibleFields(v.Type()) {
 			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 			value := v.FieldByIndex(field.Index)
-			if field.Anonymous || strings.Contains(options, "omitempty") && value.IsZero() {
+			if field.Anonymous || name == "-" || strings.Contains(options, "omitempty") && value.IsZero() {
 				continue
 			}
 			if value := toGraphQLJSON(value); value != nil {

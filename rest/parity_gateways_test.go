@@ -19,7 +19,7 @@ func wireGateway(g map[string]any) any {
 	}
 	return map[string]any{"type": "gateway", "slug": strings.ToLower(g["slug"].(string)), "name": g["name"], "enabled": g["enabled"],
 		"test":        g["test"],
-		"merchant_id": g["merchantId"], "login": g["username"], "password": mask, "signature": ""}
+		"merchant_id": orEmpty(g["merchantId"]), "login": orEmpty(g["username"]), "password": mask, "signature": ""}
 }
 
 func drawGateways(d *dice) *parityCase {

@@ -27,7 +27,7 @@ func wirePromotion(p map[string]any) any {
 	if !given {
 		currencies = []any{}
 	}
-	return map[string]any{"type": "promotion", "id": p["uuid"], "name": p["name"], "description": p["description"],
+	return map[string]any{"type": "promotion", "id": p["uuid"], "name": p["name"], "description": orEmpty(p["description"]),
 		"promotion_type": rest["promotion_type"], "enabled": p["enabled"], "automatic": p["automatic"],
 		"state": strings.ToLower(p["state"].(string)), "start": p["start"], "end": p["end"],
 		"min_cart_value": mapList(p["minCartValue"], amount), "max_discount_value": mapList(p["maxDiscountValue"], amount),

@@ -150,7 +150,7 @@ const transactionMembers = `...transaction`
 func wireTransactionAs(headers []string) func(map[string]any) any {
 	return func(l map[string]any) any {
 		change := map[string]any{"action": strings.ToLower(l["action"].(string)), "product_id": l["productUuid"], "quantity": l["quantity"],
-			"reason": l["reason"], "reference": l["reference"]}
+			"reason": orEmpty(l["reason"]), "reference": orEmpty(l["reference"])}
 		times := map[string]any{"created_at": l["createdAt"]}
 		if len(headers) > 0 {
 			change["location"] = "default"

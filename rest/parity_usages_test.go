@@ -90,8 +90,8 @@ func drawUsages(coordinate string) func(*dice) *parityCase {
 
 func wireUsage(u map[string]any) any {
 	_, id, _ := store.ParseGlobalID(u["promotionId"].(string))
-	return map[string]any{"type": "promotion_usage", "id": u["uuid"], "promotion_id": id, "code": u["code"], "user": u["user"],
-		"reference": u["reference"],
+	return map[string]any{"type": "promotion_usage", "id": u["uuid"], "promotion_id": id, "code": u["code"], "user": orEmpty(u["user"]),
+		"reference": orEmpty(u["reference"]),
 		"actor":     u["actor"], "units_asked": u["unitsAsked"], "units_applied": u["unitsApplied"], "created_at": u["createdAt"],
 		"released_at": u["releasedAt"]}
 }

@@ -46,7 +46,8 @@ func (m promotionMembers) change(restNulls []string) promotion.PromotionChange {
 		}
 	}
 	return promotion.PromotionChange{Name: m.Name, Description: m.Description, Enabled: m.Enabled, Automatic: m.Automatic, Start: m.Start, End: m.End,
-		MinCartValue: m.MinCartValue, MaxDiscountValue: m.MaxDiscountValue, MaxApplicationsPerCart: m.MaxApplicationsPerCart, RestDetails: rest, Conditions: m.Conditions}
+		MinCartValue: m.MinCartValue, MaxDiscountValue: m.MaxDiscountValue, MaxApplicationsPerCart: m.MaxApplicationsPerCart, RestDetails: rest, Conditions: m.Conditions,
+		RequireDescription: true}
 }
 
 // withDefaults sets the required members that were left out to their zero values, for a

@@ -2953,7 +2953,7 @@ type Currency {
   default: Boolean!
   "Decimal separator: ` + "`" + `.` + "`" + `."
   decimalPoint: String!
-  "Thousands separator: ` + "`" + `,` + "`" + `. Empty if the language has none."
+  "Thousands separator: ` + "`" + `,` + "`" + `, or ` + "`" + `\"\"` + "`" + ` in a language that does not group digits."
   thousandSeparator: String!
   "Number of decimals: 2 for USD, 0 for JPY."
   decimalPlaces: Int!
@@ -3003,12 +3003,12 @@ type StockTransaction {
   availableDelta: Int!
   "Change of allocated units."
   allocatedDelta: Int!
-  "Reason given by the caller. Empty if none."
-  reason: String!
-  "The caller's reference, for example an order number. Empty if none."
-  reference: String!
-  "Who made the change: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
-  actor: String!
+  "Reason given by the caller. Null if none."
+  reason: String
+  "The caller's reference, for example an order number. Null if none."
+  reference: String
+  "Who made the change: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Null if unknown."
+  actor: String
   "Time of the change."
   createdAt: DateTime!
   "The product's current stock. In a mutation: after all its changes. Null if it has no stock record."
@@ -3153,8 +3153,8 @@ type Promotion implements Node {
   uuid: ID!
   "Display name: ` + "`" + `Ten off` + "`" + `."
   name: String!
-  "Display text. Empty if not set."
-  description: String!
+  "Display text. Null if not set."
+  description: String
   "Kind of promotion."
   promotionType: PromotionType!
   "Whether it is switched on. It also needs to be between ` + "`" + `start` + "`" + ` and ` + "`" + `end` + "`" + ` to apply."
@@ -3229,8 +3229,8 @@ type PromotionPreview {
   uuid: ID!
   "Display name: ` + "`" + `Ten off` + "`" + `."
   name: String!
-  "Display text. Empty if not set."
-  description: String!
+  "Display text. Null if not set."
+  description: String
   "Kind of promotion."
   promotionType: PromotionType!
   "Whether it is switched on. It also needs to be between ` + "`" + `start` + "`" + ` and ` + "`" + `end` + "`" + ` to apply."
@@ -3613,7 +3613,7 @@ input PromotionCreateInput {
   "Display name, at most 1024 bytes."
   name: String!
   "Display text, at most 64 KiB."
-  description: String! = ""
+  description: String
   "Whether it is switched on."
   enabled: Boolean! = false
   "Whether it applies without the shopper entering a code."
@@ -3661,7 +3661,7 @@ input PromotionUpdateInput {
   dryRun: Boolean! = false
   "Display name, at most 1024 bytes. Not null."
   name: String
-  "Display text, at most 64 KiB, may be empty. Not null."
+  "Display text, at most 64 KiB."
   description: String
   "Whether it is switched on. Not null."
   enabled: Boolean
@@ -4151,16 +4151,16 @@ type PromotionCodeUsage {
   promotion: Promotion
   "The code."
   code: String!
-  "Who used it. Empty if no user was given."
-  user: String!
-  "What redeemed it, for example an order number. Empty if unknown."
-  reference: String!
+  "Who used it. Null if no user was given."
+  user: String
+  "What redeemed it, for example an order number. Null if unknown."
+  reference: String
   "Units that it was to be redeemed for."
   unitsAsked: Int!
   "Uses taken: 1 for a PER_CART code, for PER_ITEM at most ` + "`" + `unitsAsked` + "`" + `."
   unitsApplied: Int!
-  "Who redeemed it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
-  actor: String!
+  "Who redeemed it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Null if unknown."
+  actor: String
   "Time of the redemption."
   createdAt: DateTime!
   "Time at which its uses were returned. Null if they were not."
@@ -4247,10 +4247,10 @@ type Catalog implements Node {
   hierarchies: [AuthoredHierarchy!]!
   "Its price books. ` + "`" + `pricebooks` + "`" + ` of inputs takes their ids and priorities."
   pricebooks: [CatalogPricebook!]!
-  "Language of its base texts, BCP 47. Empty means the store's."
-  locale: String!
-  "Currency of its prices if the shopper asks for none, ISO 4217. Empty means the store's."
-  currency: String!
+  "Language of its base texts, BCP 47. Null means the store's."
+  locale: String
+  "Currency of its prices if the shopper asks for none, ISO 4217. Null means the store's."
+  currency: String
   "Time of creation. Without a rule, shoppers see the oldest published catalog."
   createdAt: DateTime!
   "Whether it has a release, so that shoppers can see it."
@@ -4589,10 +4589,10 @@ type AuthoredHierarchy implements Node {
   uuid: ID!
   "Display name."
   name: String!
-  "URL slug. Empty if not set."
-  slug: String!
-  "Display text. Empty if not set."
-  description: String!
+  "URL slug. Null if not set."
+  slug: String
+  "Display text. Null if not set."
+  description: String
   "Texts for search engines, as authored."
   seo: AuthoredSeo!
   "Texts in other languages, as authored, by language."
@@ -4605,20 +4605,20 @@ type AuthoredHierarchy implements Node {
 
 "Texts for search engines of a product, node or hierarchy, as authored. Shoppers see the fall-back of one that is not set."
 type AuthoredSeo {
-  "Title. Empty if not set."
-  title: String!
-  "Description. Empty if not set."
-  description: String!
+  "Title. Null if not set."
+  title: String
+  "Description. Null if not set."
+  description: String
 }
 
 "Texts of a product, node or hierarchy in a language, as authored. Shoppers see the base text of one that is not set."
 type AuthoredTranslation {
   "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
   locale: String!
-  "Display name. Empty if not set."
-  name: String!
-  "Display text. Empty if not set."
-  description: String!
+  "Display name. Null if not set."
+  name: String
+  "Display text. Null if not set."
+  description: String
   "Texts for search engines."
   seo: AuthoredSeo!
 }
@@ -4661,10 +4661,10 @@ type AuthoredCatalogNode implements Node {
   parent: AuthoredCatalogNode
   "Display name."
   name: String!
-  "URL slug. Empty if not set."
-  slug: String!
-  "Display text. Empty if not set."
-  description: String!
+  "URL slug. Null if not set."
+  slug: String
+  "Display text. Null if not set."
+  description: String
   "Texts for search engines, as authored."
   seo: AuthoredSeo!
   "Texts in other languages, as authored, by language."
@@ -4793,16 +4793,16 @@ type AuthoredProduct implements Node {
   slug: String!
   "Whether it is for sale once it is published."
   status: AuthoredProductStatus!
-  "Description, in the base language. Empty if not set."
-  description: String!
-  "Physical or digital, for example. Empty if not set."
-  commodityType: String!
-  "The manufacturer's part number. Empty if not set."
-  manufacturerPartNum: String!
-  "UPC or EAN code. Empty if not set."
-  upcEan: String!
-  "The merchant's reference in another system. Empty if not set."
-  externalRef: String!
+  "Description, in the base language. Null if not set."
+  description: String
+  "Physical or digital, for example. Null if not set."
+  commodityType: String
+  "The manufacturer's part number. Null if not set."
+  manufacturerPartNum: String
+  "UPC or EAN code. Null if not set."
+  upcEan: String
+  "The merchant's reference in another system. Null if not set."
+  externalRef: String
   "Tags, in the order in which they were written."
   tags: [String!]!
   "Types, in the order in which they were written."
@@ -4853,8 +4853,8 @@ type AuthoredProduct implements Node {
 type AuthoredProductFile {
   "The file's own id. There may be no such file."
   uuid: ID!
-  "Alternative text. Empty if not set."
-  alt: String!
+  "Alternative text. Null if not set."
+  alt: String
   "Time at which it was attached. Null if unknown."
   attachedAt: DateTime
 }
@@ -5028,8 +5028,8 @@ type Pricebook implements Node {
   uuid: ID!
   "Display name."
   name: String!
-  "Description. Empty if not set."
-  description: String!
+  "Description. Null if not set."
+  description: String
 }
 
 "A page of price books."
@@ -5173,8 +5173,8 @@ type AuthoredFile implements Node {
   uuid: ID!
   "File name: ` + "`" + `mug.jpg` + "`" + `."
   fileName: String!
-  "Media type: ` + "`" + `image/jpeg` + "`" + `. Empty if unknown."
-  mimeType: String!
+  "Media type: ` + "`" + `image/jpeg` + "`" + `. Null if unknown."
+  mimeType: String
   "Whether anyone may download it."
   public: Boolean!
   "Download URL."
@@ -5489,8 +5489,8 @@ input ProductVariationOptionInput {
 input ProductFileInput {
   "The file's global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
-  "Alternative text. Empty means none."
-  alt: String! = ""
+  "Alternative text. Null means none, as does leaving it out."
+  alt: String
   "Time at which it was attached. Null means that it is unknown. Default: that of the same file before, else unknown."
   attachedAt: DateTime
 }
@@ -6026,8 +6026,8 @@ type CatalogDiffChange {
   kind: CatalogResource!
   "Own id of the resource."
   uuid: ID!
-  "Name in the base language; the terms of a synonym, the path of a redirect. Empty for a file and for the catalog."
-  name: String!
+  "Name in the base language; the terms of a synonym, the path of a redirect. Null for a file and for the catalog."
+  name: String
   "` + "`" + `ADD` + "`" + `, ` + "`" + `CHANGE` + "`" + ` or ` + "`" + `REMOVE` + "`" + `."
   effect: CatalogPendingEffect!
   """
@@ -6378,10 +6378,10 @@ type Gateway {
   test: Boolean!
   "Whether this service configured it. False if it never was configured, or was only imported."
   configured: Boolean!
-  "Merchant id at the gateway. Empty if not set."
-  merchantId: String!
-  "Username at the gateway. Empty if not set."
-  username: String!
+  "Merchant id at the gateway. Null if not set."
+  merchantId: String
+  "Username at the gateway. Null if not set."
+  username: String
   "Whether a password is stored."
   passwordSet: Boolean!
   "Fingerprint that changes with the password. Null without a password."
@@ -14451,10 +14451,10 @@ func (ec *executionContext) _AuthoredCatalogNode_slug(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredCatalogNode_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14474,10 +14474,10 @@ func (ec *executionContext) _AuthoredCatalogNode_description(ctx context.Context
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredCatalogNode_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15018,10 +15018,10 @@ func (ec *executionContext) _AuthoredFile_mimeType(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredFile_mimeType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15399,10 +15399,10 @@ func (ec *executionContext) _AuthoredHierarchy_slug(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredHierarchy_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15422,10 +15422,10 @@ func (ec *executionContext) _AuthoredHierarchy_description(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredHierarchy_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16504,10 +16504,10 @@ func (ec *executionContext) _AuthoredProduct_description(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16527,10 +16527,10 @@ func (ec *executionContext) _AuthoredProduct_commodityType(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_commodityType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16550,10 +16550,10 @@ func (ec *executionContext) _AuthoredProduct_manufacturerPartNum(ctx context.Con
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_manufacturerPartNum(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16573,10 +16573,10 @@ func (ec *executionContext) _AuthoredProduct_upcEan(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_upcEan(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16596,10 +16596,10 @@ func (ec *executionContext) _AuthoredProduct_externalRef(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_externalRef(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17596,10 +17596,10 @@ func (ec *executionContext) _AuthoredProductFile_alt(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProductFile_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18101,10 +18101,10 @@ func (ec *executionContext) _AuthoredSeo_title(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredSeo_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18124,10 +18124,10 @@ func (ec *executionContext) _AuthoredSeo_description(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredSeo_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18248,10 +18248,10 @@ func (ec *executionContext) _AuthoredTranslation_name(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredTranslation_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18271,10 +18271,10 @@ func (ec *executionContext) _AuthoredTranslation_description(ctx context.Context
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredTranslation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19751,10 +19751,10 @@ func (ec *executionContext) _Catalog_locale(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Catalog_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19774,10 +19774,10 @@ func (ec *executionContext) _Catalog_currency(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Catalog_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -20449,10 +20449,10 @@ func (ec *executionContext) _CatalogDiffChange_name(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_CatalogDiffChange_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24559,10 +24559,10 @@ func (ec *executionContext) _Gateway_merchantId(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Gateway_merchantId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24582,10 +24582,10 @@ func (ec *executionContext) _Gateway_username(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Gateway_username(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -28476,10 +28476,10 @@ func (ec *executionContext) _Pricebook_description(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Pricebook_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -31030,10 +31030,10 @@ func (ec *executionContext) _Promotion_description(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Promotion_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -32600,10 +32600,10 @@ func (ec *executionContext) _PromotionCodeUsage_user(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCodeUsage_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -32623,10 +32623,10 @@ func (ec *executionContext) _PromotionCodeUsage_reference(ctx context.Context, f
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCodeUsage_reference(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -32692,10 +32692,10 @@ func (ec *executionContext) _PromotionCodeUsage_actor(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCodeUsage_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -33948,10 +33948,10 @@ func (ec *executionContext) _PromotionPreview_description(ctx context.Context, f
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_PromotionPreview_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -39236,10 +39236,10 @@ func (ec *executionContext) _StockTransaction_reason(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_StockTransaction_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -39259,10 +39259,10 @@ func (ec *executionContext) _StockTransaction_reference(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_StockTransaction_reference(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -39282,10 +39282,10 @@ func (ec *executionContext) _StockTransaction_actor(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_StockTransaction_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -44614,10 +44614,6 @@ func (ec *executionContext) unmarshalInputProductFileInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	if _, present := asMap["alt"]; !present {
-		asMap["alt"] = ""
-	}
-
 	fieldsInOrder := [...]string{"id", "alt", "attachedAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -44634,7 +44630,7 @@ func (ec *executionContext) unmarshalInputProductFileInput(ctx context.Context, 
 			it.ID = data
 		case "alt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alt"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalOString2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -45862,9 +45858,6 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	if _, present := asMap["description"]; !present {
-		asMap["description"] = ""
-	}
 	if _, present := asMap["enabled"]; !present {
 		asMap["enabled"] = false
 	}
@@ -45895,7 +45888,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Name = data
 		case "description":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -48744,12 +48737,12 @@ func (ec *executionContext) _AuthoredCatalogNode(ctx context.Context, sel ast.Se
 			}
 		case "slug":
 			out.Values[i] = ec._AuthoredCatalogNode_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "description":
 			out.Values[i] = ec._AuthoredCatalogNode_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "seo":
@@ -49047,7 +49040,7 @@ func (ec *executionContext) _AuthoredFile(ctx context.Context, sel ast.Selection
 			}
 		case "mimeType":
 			out.Values[i] = ec._AuthoredFile_mimeType(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "public":
@@ -49254,12 +49247,12 @@ func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.Sele
 			}
 		case "slug":
 			out.Values[i] = ec._AuthoredHierarchy_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "description":
 			out.Values[i] = ec._AuthoredHierarchy_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "seo":
@@ -49896,7 +49889,7 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AuthoredProduct_description(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -49934,7 +49927,7 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AuthoredProduct_commodityType(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -49972,7 +49965,7 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AuthoredProduct_manufacturerPartNum(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -50010,7 +50003,7 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AuthoredProduct_upcEan(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -50048,7 +50041,7 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AuthoredProduct_externalRef(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -51121,7 +51114,7 @@ func (ec *executionContext) _AuthoredProductFile(ctx context.Context, sel ast.Se
 			}
 		case "alt":
 			out.Values[i] = ec._AuthoredProductFile_alt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "attachedAt":
@@ -51452,12 +51445,12 @@ func (ec *executionContext) _AuthoredSeo(ctx context.Context, sel ast.SelectionS
 			out.Values[i] = graphql.MarshalString("AuthoredSeo")
 		case "title":
 			out.Values[i] = ec._AuthoredSeo_title(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "description":
 			out.Values[i] = ec._AuthoredSeo_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -51581,12 +51574,12 @@ func (ec *executionContext) _AuthoredTranslation(ctx context.Context, sel ast.Se
 			}
 		case "name":
 			out.Values[i] = ec._AuthoredTranslation_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "description":
 			out.Values[i] = ec._AuthoredTranslation_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "seo":
@@ -52412,12 +52405,12 @@ func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "locale":
 			out.Values[i] = ec._Catalog_locale(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "currency":
 			out.Values[i] = ec._Catalog_currency(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -52717,7 +52710,7 @@ func (ec *executionContext) _CatalogDiffChange(ctx context.Context, sel ast.Sele
 			}
 		case "name":
 			out.Values[i] = ec._CatalogDiffChange_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "effect":
@@ -55279,12 +55272,12 @@ func (ec *executionContext) _Gateway(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "merchantId":
 			out.Values[i] = ec._Gateway_merchantId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "username":
 			out.Values[i] = ec._Gateway_username(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "passwordSet":
@@ -56664,7 +56657,7 @@ func (ec *executionContext) _Pricebook(ctx context.Context, sel ast.SelectionSet
 			}
 		case "description":
 			out.Values[i] = ec._Pricebook_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -58378,7 +58371,7 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 			}
 		case "description":
 			out.Values[i] = ec._Promotion_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "promotionType":
@@ -59333,12 +59326,12 @@ func (ec *executionContext) _PromotionCodeUsage(ctx context.Context, sel ast.Sel
 			}
 		case "user":
 			out.Values[i] = ec._PromotionCodeUsage_user(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reference":
 			out.Values[i] = ec._PromotionCodeUsage_reference(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "unitsAsked":
@@ -59353,7 +59346,7 @@ func (ec *executionContext) _PromotionCodeUsage(ctx context.Context, sel ast.Sel
 			}
 		case "actor":
 			out.Values[i] = ec._PromotionCodeUsage_actor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -60177,7 +60170,7 @@ func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.Selec
 			}
 		case "description":
 			out.Values[i] = ec._PromotionPreview_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "promotionType":
@@ -63069,17 +63062,17 @@ func (ec *executionContext) _StockTransaction(ctx context.Context, sel ast.Selec
 			}
 		case "reason":
 			out.Values[i] = ec._StockTransaction_reason(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reference":
 			out.Values[i] = ec._StockTransaction_reference(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "actor":
 			out.Values[i] = ec._StockTransaction_actor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -70696,7 +70689,7 @@ func (ec *executionContext) unmarshalOString2string(ctx context.Context, v any) 
 func (ec *executionContext) marshalOString2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(v)
+	res := model.MarshalNonEmpty(v)
 	return res
 }
 

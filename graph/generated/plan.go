@@ -617,8 +617,8 @@ var planAuthoredCatalogNode = &plan.Object{
 		"hierarchy":           {Number: 3, Resolver: true},
 		"parent":              {Number: 4, Resolver: true},
 		"name":                {Number: 5, NonNull: true},
-		"slug":                {Number: 6, NonNull: true},
-		"description":         {Number: 7, NonNull: true},
+		"slug":                {Number: 6},
+		"description":         {Number: 7},
 		"seo":                 {Number: 8, NonNull: true},
 		"translations":        {Number: 9, NonNull: true},
 		"position":            {Number: 10},
@@ -668,9 +668,9 @@ func (x *planRun) fieldAuthoredCatalogNode(ctx context.Context, f *plan.Field, o
 	case 5: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 6: // slug
-		return x.writeNString2string(ctx, f, obj.Slug)
+		return x.writeOString2string(ctx, f, obj.Slug)
 	case 7: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2string(ctx, f, obj.Description)
 	case 8: // seo
 		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
 	case 9: // translations
@@ -790,7 +790,7 @@ var planAuthoredFile = &plan.Object{
 		"id":        {Number: 1, NonNull: true},
 		"uuid":      {Number: 2, NonNull: true},
 		"fileName":  {Number: 3, NonNull: true},
-		"mimeType":  {Number: 4, NonNull: true},
+		"mimeType":  {Number: 4},
 		"public":    {Number: 5, NonNull: true},
 		"href":      {Number: 6, NonNull: true},
 		"createdAt": {Number: 7},
@@ -821,7 +821,7 @@ func (x *planRun) fieldAuthoredFile(ctx context.Context, f *plan.Field, obj *cat
 	case 3: // fileName
 		return x.writeNString2string(ctx, f, obj.FileName)
 	case 4: // mimeType
-		return x.writeNString2string(ctx, f, obj.MimeType)
+		return x.writeOString2string(ctx, f, obj.MimeType)
 	case 5: // public
 		return x.writeNBoolean2bool(ctx, f, obj.Public)
 	case 6: // href
@@ -917,8 +917,8 @@ var planAuthoredHierarchy = &plan.Object{
 		"id":           {Number: 1, NonNull: true},
 		"uuid":         {Number: 2, NonNull: true},
 		"name":         {Number: 3, NonNull: true},
-		"slug":         {Number: 4, NonNull: true},
-		"description":  {Number: 5, NonNull: true},
+		"slug":         {Number: 4},
+		"description":  {Number: 5},
 		"seo":          {Number: 6, NonNull: true},
 		"translations": {Number: 7, NonNull: true},
 		"createdAt":    {Number: 8, NonNull: true},
@@ -948,9 +948,9 @@ func (x *planRun) fieldAuthoredHierarchy(ctx context.Context, f *plan.Field, obj
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 4: // slug
-		return x.writeNString2string(ctx, f, obj.Slug)
+		return x.writeOString2string(ctx, f, obj.Slug)
 	case 5: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2string(ctx, f, obj.Description)
 	case 6: // seo
 		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
 	case 7: // translations
@@ -1284,11 +1284,11 @@ var planAuthoredProduct = &plan.Object{
 		"sku":                   {Number: 4, NonNull: true},
 		"slug":                  {Number: 5, NonNull: true},
 		"status":                {Number: 6, NonNull: true},
-		"description":           {Number: 7, NonNull: true, Resolver: true},
-		"commodityType":         {Number: 8, NonNull: true, Resolver: true},
-		"manufacturerPartNum":   {Number: 9, NonNull: true, Resolver: true},
-		"upcEan":                {Number: 10, NonNull: true, Resolver: true},
-		"externalRef":           {Number: 11, NonNull: true, Resolver: true},
+		"description":           {Number: 7, Resolver: true},
+		"commodityType":         {Number: 8, Resolver: true},
+		"manufacturerPartNum":   {Number: 9, Resolver: true},
+		"upcEan":                {Number: 10, Resolver: true},
+		"externalRef":           {Number: 11, Resolver: true},
 		"tags":                  {Number: 12, NonNull: true, Resolver: true},
 		"productTypes":          {Number: 13, NonNull: true, Resolver: true},
 		"baseProduct":           {Number: 14, NonNull: true, Resolver: true},
@@ -1346,31 +1346,31 @@ func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeNString2string(ctx, f, v)
+		return x.writeOString2string(ctx, f, v)
 	case 8: // commodityType
 		v, err := plan.Call(ctx, func() (string, error) { return obj.CommodityType(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeNString2string(ctx, f, v)
+		return x.writeOString2string(ctx, f, v)
 	case 9: // manufacturerPartNum
 		v, err := plan.Call(ctx, func() (string, error) { return obj.ManufacturerPartNum(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeNString2string(ctx, f, v)
+		return x.writeOString2string(ctx, f, v)
 	case 10: // upcEan
 		v, err := plan.Call(ctx, func() (string, error) { return obj.UPCEAN(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeNString2string(ctx, f, v)
+		return x.writeOString2string(ctx, f, v)
 	case 11: // externalRef
 		v, err := plan.Call(ctx, func() (string, error) { return obj.ExternalRef(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeNString2string(ctx, f, v)
+		return x.writeOString2string(ctx, f, v)
 	case 12: // tags
 		v, err := plan.Call(ctx, func() ([]string, error) { return obj.Tags(ctx) })
 		if err != nil {
@@ -1654,7 +1654,7 @@ var planAuthoredProductFile = &plan.Object{
 	Satisfies: []string{"AuthoredProductFile"},
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":       {Number: 1, NonNull: true},
-		"alt":        {Number: 2, NonNull: true},
+		"alt":        {Number: 2},
 		"attachedAt": {Number: 3},
 	},
 }
@@ -1677,7 +1677,7 @@ func (x *planRun) fieldAuthoredProductFile(ctx context.Context, f *plan.Field, o
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 2: // alt
-		return x.writeNString2string(ctx, f, obj.Alt)
+		return x.writeOString2string(ctx, f, obj.Alt)
 	case 3: // attachedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.AttachedAt)
 	}
@@ -1876,8 +1876,8 @@ var planAuthoredSeo = &plan.Object{
 	Name:      "AuthoredSeo",
 	Satisfies: []string{"AuthoredSeo"},
 	Fields: map[string]*plan.FieldInfo{
-		"title":       {Number: 1, NonNull: true},
-		"description": {Number: 2, NonNull: true},
+		"title":       {Number: 1},
+		"description": {Number: 2},
 	},
 }
 
@@ -1897,9 +1897,9 @@ func (x *planRun) writeAuthoredSeo(ctx context.Context, fields *plan.Fields, obj
 func (x *planRun) fieldAuthoredSeo(ctx context.Context, f *plan.Field, obj *catalog.SEOText) bool {
 	switch f.Number {
 	case 1: // title
-		return x.writeNString2string(ctx, f, obj.Title)
+		return x.writeOString2string(ctx, f, obj.Title)
 	case 2: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2string(ctx, f, obj.Description)
 	}
 	return x.String("AuthoredSeo")
 }
@@ -1948,8 +1948,8 @@ var planAuthoredTranslation = &plan.Object{
 	Satisfies: []string{"AuthoredTranslation"},
 	Fields: map[string]*plan.FieldInfo{
 		"locale":      {Number: 1, NonNull: true},
-		"name":        {Number: 2, NonNull: true},
-		"description": {Number: 3, NonNull: true},
+		"name":        {Number: 2},
+		"description": {Number: 3},
 		"seo":         {Number: 4, NonNull: true},
 	},
 }
@@ -1972,9 +1972,9 @@ func (x *planRun) fieldAuthoredTranslation(ctx context.Context, f *plan.Field, o
 	case 1: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
 	case 2: // name
-		return x.writeNString2string(ctx, f, obj.Name)
+		return x.writeOString2string(ctx, f, obj.Name)
 	case 3: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2string(ctx, f, obj.Description)
 	case 4: // seo
 		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
 	}
@@ -2390,8 +2390,8 @@ var planCatalog = &plan.Object{
 		"name":        {Number: 3, NonNull: true},
 		"hierarchies": {Number: 4, NonNull: true, Resolver: true},
 		"pricebooks":  {Number: 5, NonNull: true, Resolver: true},
-		"locale":      {Number: 6, NonNull: true},
-		"currency":    {Number: 7, NonNull: true},
+		"locale":      {Number: 6},
+		"currency":    {Number: 7},
 		"createdAt":   {Number: 8, NonNull: true},
 		"published":   {Number: 9, NonNull: true},
 		"held":        {Number: 10, NonNull: true},
@@ -2432,9 +2432,9 @@ func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *model.Ca
 		}
 		return x.writeNCatalogPricebook2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPricebookᚄ(ctx, f, v)
 	case 6: // locale
-		return x.writeNString2string(ctx, f, obj.Locale)
+		return x.writeOString2string(ctx, f, obj.Locale)
 	case 7: // currency
-		return x.writeNString2string(ctx, f, obj.Currency)
+		return x.writeOString2string(ctx, f, obj.Currency)
 	case 8: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 9: // published
@@ -2596,7 +2596,7 @@ var planCatalogDiffChange = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"kind":        {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
-		"name":        {Number: 3, NonNull: true},
+		"name":        {Number: 3},
 		"effect":      {Number: 4, NonNull: true},
 		"members":     {Number: 5, NonNull: true},
 		"memberCount": {Number: 6, NonNull: true},
@@ -2623,7 +2623,7 @@ func (x *planRun) fieldCatalogDiffChange(ctx context.Context, f *plan.Field, obj
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // name
-		return x.writeNString2string(ctx, f, obj.Name)
+		return x.writeOString2string(ctx, f, obj.Name)
 	case 4: // effect
 		return x.writeNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx, f, obj.Effect)
 	case 5: // members
@@ -3786,8 +3786,8 @@ var planGateway = &plan.Object{
 		"enabled":             {Number: 3, NonNull: true},
 		"test":                {Number: 4, NonNull: true},
 		"configured":          {Number: 5, NonNull: true},
-		"merchantId":          {Number: 6, NonNull: true},
-		"username":            {Number: 7, NonNull: true},
+		"merchantId":          {Number: 6},
+		"username":            {Number: 7},
 		"passwordSet":         {Number: 8, NonNull: true},
 		"passwordFingerprint": {Number: 9},
 		"changedAt":           {Number: 10},
@@ -3821,9 +3821,9 @@ func (x *planRun) fieldGateway(ctx context.Context, f *plan.Field, obj *model.Ga
 	case 5: // configured
 		return x.writeNBoolean2bool(ctx, f, obj.Configured())
 	case 6: // merchantId
-		return x.writeNString2string(ctx, f, obj.MerchantID)
+		return x.writeOString2string(ctx, f, obj.MerchantID)
 	case 7: // username
-		return x.writeNString2string(ctx, f, obj.Login)
+		return x.writeOString2string(ctx, f, obj.Login)
 	case 8: // passwordSet
 		return x.writeNBoolean2bool(ctx, f, obj.PasswordSet)
 	case 9: // passwordFingerprint
@@ -4317,7 +4317,7 @@ var planPricebook = &plan.Object{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"name":        {Number: 3, NonNull: true},
-		"description": {Number: 4, NonNull: true},
+		"description": {Number: 4},
 	},
 }
 
@@ -4343,7 +4343,7 @@ func (x *planRun) fieldPricebook(ctx context.Context, f *plan.Field, obj *catalo
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 4: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2string(ctx, f, obj.Description)
 	}
 	return x.String("Pricebook")
 }
@@ -5029,7 +5029,7 @@ var planPromotion = &plan.Object{
 		"id":                     {Number: 1, NonNull: true},
 		"uuid":                   {Number: 2, NonNull: true},
 		"name":                   {Number: 3, NonNull: true},
-		"description":            {Number: 4, NonNull: true},
+		"description":            {Number: 4},
 		"promotionType":          {Number: 5, NonNull: true},
 		"enabled":                {Number: 6, NonNull: true},
 		"automatic":              {Number: 7, NonNull: true},
@@ -5072,7 +5072,7 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 4: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2string(ctx, f, obj.Description)
 	case 5: // promotionType
 		return x.writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, f, obj.Type)
 	case 6: // enabled
@@ -5442,11 +5442,11 @@ var planPromotionCodeUsage = &plan.Object{
 		"promotionId":  {Number: 2, NonNull: true},
 		"promotion":    {Number: 3, Resolver: true},
 		"code":         {Number: 4, NonNull: true},
-		"user":         {Number: 5, NonNull: true},
-		"reference":    {Number: 6, NonNull: true},
+		"user":         {Number: 5},
+		"reference":    {Number: 6},
 		"unitsAsked":   {Number: 7, NonNull: true},
 		"unitsApplied": {Number: 8, NonNull: true},
-		"actor":        {Number: 9, NonNull: true},
+		"actor":        {Number: 9},
 		"createdAt":    {Number: 10, NonNull: true},
 		"releasedAt":   {Number: 11},
 	},
@@ -5480,15 +5480,15 @@ func (x *planRun) fieldPromotionCodeUsage(ctx context.Context, f *plan.Field, ob
 	case 4: // code
 		return x.writeNString2string(ctx, f, obj.Code)
 	case 5: // user
-		return x.writeNString2string(ctx, f, obj.User)
+		return x.writeOString2string(ctx, f, obj.User)
 	case 6: // reference
-		return x.writeNString2string(ctx, f, obj.Reference)
+		return x.writeOString2string(ctx, f, obj.Reference)
 	case 7: // unitsAsked
 		return x.writeNInt2int(ctx, f, obj.UnitsAsked)
 	case 8: // unitsApplied
 		return x.writeNInt2int(ctx, f, obj.Units)
 	case 9: // actor
-		return x.writeNString2string(ctx, f, obj.ActorName())
+		return x.writeOString2string(ctx, f, obj.ActorName())
 	case 10: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 11: // releasedAt
@@ -7197,9 +7197,9 @@ var planStockTransaction = &plan.Object{
 		"quantity":       {Number: 5, NonNull: true},
 		"availableDelta": {Number: 6, NonNull: true},
 		"allocatedDelta": {Number: 7, NonNull: true},
-		"reason":         {Number: 8, NonNull: true},
-		"reference":      {Number: 9, NonNull: true},
-		"actor":          {Number: 10, NonNull: true},
+		"reason":         {Number: 8},
+		"reference":      {Number: 9},
+		"actor":          {Number: 10},
 		"createdAt":      {Number: 11, NonNull: true},
 		"stock":          {Number: 12, Resolver: true},
 	},
@@ -7239,11 +7239,11 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 	case 7: // allocatedDelta
 		return x.writeNInt2int(ctx, f, obj.AllocatedDelta)
 	case 8: // reason
-		return x.writeNString2string(ctx, f, obj.Reason)
+		return x.writeOString2string(ctx, f, obj.Reason)
 	case 9: // reference
-		return x.writeNString2string(ctx, f, obj.Reference)
+		return x.writeOString2string(ctx, f, obj.Reference)
 	case 10: // actor
-		return x.writeNString2string(ctx, f, obj.ActorName())
+		return x.writeOString2string(ctx, f, obj.ActorName())
 	case 11: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 12: // stock
@@ -10300,6 +10300,10 @@ func (x *planRun) writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐ
 		return false
 	}
 	return x.writeStockTransactionConnection(ctx, f.Of(planStockTransactionConnection), v)
+}
+
+func (x *planRun) writeOString2string(ctx context.Context, f *plan.Field, v string) bool {
+	return v != "" && x.String(v)
 }
 
 func (x *planRun) writeOString2ᚕstringᚄ(ctx context.Context, f *plan.Field, v []string) bool {

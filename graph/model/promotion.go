@@ -82,8 +82,7 @@ type PromotionCodeFilter struct {
 	CreatedAt  *DateTimeBounds  `json:"createdAt,omitzero"`
 }
 
-// PromotionCreateInput is the input of promotionCreate. Description is nil if a REST
-// request omits it. GraphQL has a default.
+// PromotionCreateInput is the input of promotionCreate.
 type PromotionCreateInput struct {
 	ID *string `json:"id,omitempty"`
 	promotion.PromotionChange

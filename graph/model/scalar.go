@@ -14,6 +14,14 @@ import (
 	"portico/store"
 )
 
+// MarshalNonEmpty writes a text whose type in the schema is nullable: null if it is empty.
+func MarshalNonEmpty(text string) graphql.Marshaler {
+	if text == "" {
+		return graphql.Null
+	}
+	return graphql.MarshalString(text)
+}
+
 // MarshalDateTime writes a time in UTC with milliseconds.
 func MarshalDateTime(t time.Time) graphql.Marshaler {
 	if t.IsZero() {

@@ -36,7 +36,8 @@ type PromotionChange struct {
 	TargetCatalogs []string            `json:"-"`
 	Conditions     json.RawMessage     `json:"conditions,omitempty"` // REST only: ItemConditions without types
 
-	Nulls store.Nulls `json:"-"`
+	RequireDescription bool        `json:"-"` // REST only: a new promotion needs a description, and null does not clear it
+	Nulls              store.Nulls `json:"-"`
 }
 
 // RestDetails is what a promotion gives in REST's form: its schema, and members that REST has beside it.
@@ -67,6 +68,9 @@ func (c PromotionChange) expand(update bool) (PromotionChange, error) {
 	}
 	if !update {
 		c.Nulls = nil
+		if c.Description == nil && !c.RequireDescription {
+			c.Description = new(string)
+		}
 	}
 	if err := c.applyNulls(); err != nil {
 		return c, err
@@ -109,9 +113,16 @@ func (c *PromotionChange) setRest() (errs store.Errors) {
 // applyNulls clears the members that are null, except those of the schema, which setSchema
 // clears.
 func (c *PromotionChange) applyNulls() error {
-	return c.Nulls.Apply([]string{"name", "description", "enabled", "automatic", "start", "end", "promotion_type", "schema", "details", "rest_details"}, map[string]func(){
+	required := []string{"name", "enabled", "automatic", "start", "end", "promotion_type", "schema", "details", "rest_details"}
+	optional := map[string]func(){
 		"min_cart_value": store.ClearList(&c.MinCartValue), "max_discount_value": store.ClearList(&c.MaxDiscountValue),
-		"max_applications_per_cart": store.Clear(&c.MaxApplicationsPerCart)})
+		"max_applications_per_cart": store.Clear(&c.MaxApplicationsPerCart)}
+	if c.RequireDescription {
+		required = append(required, "description")
+	} else {
+		optional["description"] = store.Clear(&c.Description)
+	}
+	return c.Nulls.Apply(required, optional)
 }
 
 // apply changes a source. moved has the members beside the schema that were moved into it, by their names there.

@@ -161,7 +161,7 @@ func promotionNulls(d *storetest.SharedStore) func(*testing.T) {
 		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "p", change)
 		require.NoError(t, err)
 		null := func(member string) error {
-			_, err := d.Promotions.Update(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Nulls: store.Nulls{member}}, false)
+			_, err := d.Promotions.Update(t.Context(), storetest.Actor, "p", promotion.PromotionChange{RequireDescription: true, Nulls: store.Nulls{member}}, false)
 			return err
 		}
 		for _, member := range []string{"name", "description", "promotion_type", "enabled", "automatic", "start", "end", "schema"} {

@@ -17,11 +17,11 @@ import (
 
 func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
-		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "", promotion.PromotionChange{})
+		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "", promotion.PromotionChange{RequireDescription: true})
 		requireErrors(t, err, "UNPROCESSABLE name", "UNPROCESSABLE promotion_type", "UNPROCESSABLE start", "UNPROCESSABLE end",
 			"UNPROCESSABLE description", "UNPROCESSABLE schema")
 		change := storetest.TenPercentOff(storetest.Noon)
-		change.Description = nil
+		change.Description, change.RequireDescription = nil, true
 		_, err = d.Promotions.Create(t.Context(), storetest.Actor, "", change)
 		storetest.RequireError(t, err, store.Unprocessable, "description", "required", "may be empty")
 		usd := []store.CurrencyAmount{{Currency: "USD", Minor: 500}}

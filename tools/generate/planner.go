@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"go/types"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,6 +32,9 @@ func (planner) Name() string { return "planner" }
 func (planner) GenerateCode(data *codegen.Data) error {
 	d := &templateData{Data: data}
 	d.collect()
+	if err := d.emptyIsNull(); err != nil {
+		return err
+	}
 	return templates.Render(templates.Options{
 		PackageName:  data.Config.Exec.Package,
 		Filename:     filepath.Join(filepath.Dir(data.Config.Exec.Filename), "plan.go"),
@@ -100,6 +104,22 @@ func (d *templateData) collect() {
 	slices.SortFunc(d.Refs, func(x, y *config.TypeReference) int {
 		return strings.Compare(x.UniquenessKey(), y.UniquenessKey())
 	})
+}
+
+// emptyIsNull makes null of an empty Go string whose type in the schema is a nullable String or ID, in plan.go and in gqlgen's
+// code, which is written after it. A *string keeps an empty text.
+func (d *templateData) emptyIsNull() error {
+	marshaler, err := d.Config.NewBinder().FindObject("portico/graph/model", "MarshalNonEmpty")
+	if err != nil {
+		return err
+	}
+	for _, ref := range slices.AppendSeq(slices.Clone(d.Refs), maps.Values(d.ReferencedTypes)) {
+		basic, isBasic := ref.GO.Underlying().(*types.Basic)
+		if isBasic && basic.Kind() == types.String && !ref.GQL.NonNull && slices.Contains([]string{"String", "ID"}, ref.GQL.Name()) {
+			ref.Marshaler = marshaler.(*types.Func)
+		}
+	}
+	return nil
 }
 
 func coordinate(f *codegen.Field) string { return f.Object.Name + "." + f.Name }
@@ -177,6 +197,9 @@ func (d *templateData) Leaf(ref *config.TypeReference) leaf {
 		case "MarshalBoolean":
 			return leaf{"x.Boolean(" + value + ")", false}
 		}
+	}
+	if name == "MarshalNonEmpty" {
+		return leaf{value + ` != "" && x.String(` + value + ")", true}
 	}
 	// AppendX beside MarshalX writes the same without a Marshaler, and nothing for null (graph/model/scalar.go).
 	if twin := ref.Marshaler.Pkg().Scope().Lookup("Append" + strings.TrimPrefix(name, "Marshal")); twin != nil && !ref.IsContext {

@@ -4804,8 +4804,8 @@ type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion struct {
 	Uuid string `json:"uuid"`
 	// Display name: `Ten off`.
 	Name string `json:"name"`
-	// Display text. Empty if not set.
-	Description string `json:"description"`
+	// Display text. Null if not set.
+	Description *string `json:"description"`
 	// Kind of promotion.
 	PromotionType PromotionType `json:"promotionType"`
 	// Whether it applies without the shopper entering a code. Its only code is `auto_` + its id.
@@ -4836,7 +4836,7 @@ func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetName
 }
 
 // GetDescription returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion.Description, and is useful for accessing the field via an interface.
-func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetDescription() string {
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetDescription() *string {
 	return v.Description
 }
 
@@ -4915,7 +4915,7 @@ type __premarshalShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion 
 
 	Name string `json:"name"`
 
-	Description string `json:"description"`
+	Description *string `json:"description"`
 
 	PromotionType PromotionType `json:"promotionType"`
 
