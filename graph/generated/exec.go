@@ -590,7 +590,7 @@ exactly one member (` + "`" + `@oneOf` + "`" + `): a variable in it is of a type
 value, and null clears it. A member marked "Not null." refuses null: UNPROCESSABLE.
 
 **Ids.** An ` + "`" + `id` + "`" + ` is a global id: unique over all types, accepted by ` + "`" + `node` + "`" + `, and safe as a cache key. Arguments that take an
-id accept the global id or the service's own id, which types show as ` + "`" + `uuid` + "`" + `. A product is also found by the ` + "`" + `id` + "`" + ` of its
+id accept the global id or the service's own id, which types show as ` + "`" + `uuid` + "`" + `; ` + "`" + `node` + "`" + ` and ` + "`" + `nodes` + "`" + ` accept own ids of products and categories alone. A product is also found by the ` + "`" + `id` + "`" + ` of its
 ` + "`" + `AuthoredProduct` + "`" + ` or ` + "`" + `Stock` + "`" + `, and other objects by that of their authored or published form. A field named ` + "`" + `…Uuid` + "`" + ` has the
 own id of another object, one named ` + "`" + `…Id` + "`" + ` the global id. ` + "`" + `node` + "`" + ` cannot read a type with a ` + "`" + `uuid` + "`" + ` and no ` + "`" + `id` + "`" + `.
 
@@ -608,11 +608,13 @@ own id of another object, one named ` + "`" + `…Id` + "`" + ` the global id. `
 there are in lists without pages, such as ` + "`" + `children` + "`" + `. The error of an operation above the limit says which page size fits.
 
 **Token.** ` + "`" + `POST /oauth/access_token` + "`" + ` with the form fields ` + "`" + `grant_type=client_credentials` + "`" + `, ` + "`" + `client_id` + "`" + ` and ` + "`" + `client_secret` + "`" + ` returns
-` + "`" + `access_token` + "`" + `, ` + "`" + `expires_in` + "`" + ` in seconds, and ` + "`" + `scope` + "`" + ` with what the token may do. Send it as ` + "`" + `Authorization: Bearer` + "`" + `. For clients
+` + "`" + `access_token` + "`" + `, ` + "`" + `expires_in` + "`" + ` in seconds, and ` + "`" + `scope` + "`" + ` with what the token may do. A storefront in a browser has no secret: it sends
+` + "`" + `grant_type=implicit` + "`" + ` and ` + "`" + `client_id` + "`" + `. Send the token as ` + "`" + `Authorization: Bearer` + "`" + `. For clients
 that accept ` + "`" + `application/json` + "`" + `, the status is 200 with ` + "`" + `errors` + "`" + ` too.
 
 **Shopper.** The headers ` + "`" + `Accept-Language` + "`" + ` or ` + "`" + `X-Moltin-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + ` and ` + "`" + `X-Moltin-Currency` + "`" + `, and the token,
 decide which catalog, prices and languages a request sees. ` + "`" + `X-Moltin-Language` + "`" + ` wins over ` + "`" + `Accept-Language` + "`" + `. "The catalog" below means the one that this shopper sees.
+` + "`" + `Store-Catalog-Release` + "`" + ` shows a release that is not served, with the scope ` + "`" + `catalog:write` + "`" + `.
 
 **Authored and published.** What mutations write of catalogs, products, prices, sales, nodes, files, attributes, synonyms and
 redirects is authored. Fields and types whose names begin with ` + "`" + `Authored` + "`" + ` show it, where shoppers see another form. ` + "`" + `Catalog` + "`" + `,
@@ -1352,13 +1354,13 @@ type Query {
   nothing. A service's own id finds a Product, Hierarchy or CatalogNode, in this order; other types
   need their global id. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
-  node("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Node
+  node("Global id, or ` + "`" + `uuid` + "`" + ` of a product, hierarchy or node." id: ID!): Node
 
   """
   Several objects by id, in the order of the ids. Null for each one that ` + "`" + `node` + "`" + ` does not find. An id
   of a type that the token may not read refuses the whole list. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
-  nodes("Global ids or ` + "`" + `uuid` + "`" + `s, at most 100." ids: [ID!]!): [Node]
+  nodes("Global ids, or ` + "`" + `uuid` + "`" + `s of products, hierarchies and nodes, at most 100." ids: [ID!]!): [Node]
 }
 
 type Mutation {
@@ -1445,7 +1447,7 @@ type Mutation {
   """
   catalogNodesDelete("The input." input: DeletionInput!): AuthoringPayload
 
-  "Attaches 1 to 1000 products to a node, drafts too. They come before the others in ` + "`" + `productUuids` + "`" + `, the last of the input first, which shoppers do not see: ` + "`" + `catalogNodeCurate` + "`" + ` says what they see first. Those that are attached already keep their position. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  "Attaches 1 to 1000 products to a node, drafts too. In ` + "`" + `productUuids` + "`" + ` they come before the others, the last of the input first; those that are attached already keep their position. Shoppers do not see this order: ` + "`" + `catalogNodeCurate` + "`" + ` says what they see first. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodeProductsAttach("The input." input: CatalogNodeProductsInput!): CatalogNodePayload
 
   "Detaches 1 to 1000 products from a node, and removes them from its curated products. Ignores products that are not attached. Needs the scope ` + "`" + `catalog:write` + "`" + `."
@@ -2492,7 +2494,7 @@ input ProductFilter {
   not: ProductFilter
 }
 
-"Bounds on a price, both inclusive. Without a bound, everything matches."
+"Bounds on a price, both inclusive. Without a bound, everything matches, also what has no price."
 input PriceBounds {
   "Lowest price. Minor units, in digits: ` + "`" + `5000` + "`" + ` is 50.00 USD."
   ge: String
@@ -3637,7 +3639,7 @@ input PromotionCreateInput {
   restDetails: JSON
   "Catalogs that it applies to. Global ids or ` + "`" + `uuid` + "`" + `s. Default: all."
   targetCatalogIds: [ID!]
-  "Items that it excludes: those that meet all of these conditions. Default: none. At most 1,000."
+  "Items that it excludes: those that meet all of these conditions. Default: none. At most 1000."
   itemConditions: [PromotionConditionInput!]
   "Idempotency key."
   idempotencyKey: String
@@ -3686,7 +3688,7 @@ input PromotionUpdateInput {
   restDetails: JSON
   "Catalogs that it applies to. Global ids or ` + "`" + `uuid` + "`" + `s. Null means all."
   targetCatalogIds: [ID!]
-  "Items that it excludes: those that meet all of these conditions. At most 1,000."
+  "Items that it excludes: those that meet all of these conditions. At most 1000."
   itemConditions: [PromotionConditionInput!]
   "Idempotency key."
   idempotencyKey: String
@@ -4330,9 +4332,9 @@ input CatalogUpdateInput {
   id: ID!
   "Display name, at most 1024 bytes. Not null."
   name: String
-  "The hierarchies that it publishes: global ids or ` + "`" + `uuid` + "`" + `s. Empty means none."
+  "The hierarchies that it publishes: global ids or ` + "`" + `uuid` + "`" + `s. Replaces the list; empty means none."
   hierarchyIds: [ID!]
-  "Its price books. Empty means none."
+  "Its price books. Replaces the list; empty means none."
   pricebooks: [CatalogPricebookInput!]
   "BCP 47: ` + "`" + `fr` + "`" + `. Empty means the store's."
   locale: String
@@ -5320,7 +5322,7 @@ enum AuthoredWriteOutcome {
 
 "A resource that a mutation wrote, or with ` + "`" + `dryRun` + "`" + ` would write."
 type AuthoredWrite {
-  "The service's own id of the product, price or other resource, or the key of an attribute. With ` + "`" + `dryRun` + "`" + `, a new resource gets another one when it is written."
+  "The service's own id of the product, price or other resource, or the key of an attribute. With ` + "`" + `dryRun` + "`" + `, a new resource without an ` + "`" + `id` + "`" + ` in the input gets another one when it is written."
   uuid: ID!
   "What happened to it."
   outcome: AuthoredWriteOutcome!

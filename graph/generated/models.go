@@ -212,9 +212,9 @@ type CatalogUpdateInput struct {
 	ID string `json:"id"`
 	// Display name, at most 1024 bytes. Not null.
 	Name *string `json:"name,omitempty"`
-	// The hierarchies that it publishes: global ids or `uuid`s. Empty means none.
+	// The hierarchies that it publishes: global ids or `uuid`s. Replaces the list; empty means none.
 	HierarchyIds []string `json:"hierarchyIds,omitempty"`
-	// Its price books. Empty means none.
+	// Its price books. Replaces the list; empty means none.
 	Pricebooks []*catalog.PricebookRank `json:"pricebooks,omitempty"`
 	// BCP 47: `fr`. Empty means the store's.
 	Locale *string `json:"locale,omitempty"`

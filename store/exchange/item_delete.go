@@ -400,7 +400,7 @@ func nodeUses(ctx context.Context, in db.Session, positions map[string]int) (fau
 	}
 	redirects := useCounts{}
 	err = redirectsTo(ctx, in, catalog.RedirectNode, redirects)
-	return found.at(positions, "cannot be deleted: %s is below it; delete or move that first"), redirects.at(positions, "is still used by %s"), err
+	return found.at(positions, "cannot be deleted: below it is %s; delete or move what is below first"), redirects.at(positions, "is still used by %s"), err
 }
 
 // hierarchyUses returns hierarchies that have nodes, or that catalogs include.

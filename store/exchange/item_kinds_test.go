@@ -107,7 +107,7 @@ func TestUpsertNodes(t *testing.T) {
 			{"no hierarchy", upsert(nil, &item{ID: new("x"), Name: new("X")}), "items.0.hierarchy_id is required; a new node may have parentId instead: a hierarchy, or a node of one"},
 			{"an unknown hierarchy", upsert(nil, &item{ID: new("x"), Name: new("X"), HierarchyID: new("none")}), `items.0.hierarchy_id refers to the hierarchy "none"`},
 			{"the id of a hierarchy", upsert(nil, &item{ID: new("h"), HierarchyID: new("h"), Name: new("X")}), `items.0.id is already used by a hierarchy: "h"`},
-			{"deleted below others", remove("top"), `ids.0 cannot be deleted: the node "below" is below it`},
+			{"deleted below others", remove("top"), `ids.0 cannot be deleted: below it is the node "below"`},
 			{"unknown", remove("top", "none"), `ids.1 is not the id of a node: "none"`},
 			{"at the top again", upsert(store.Nulls{"items.0.parent_id"}, &item{ID: new("n")}), `n updated parent_id:"below"->`},
 			{"below its hierarchy is at the top", upsert(nil, &item{ID: new("n"), ParentID: new("h")}), "n unchanged"},

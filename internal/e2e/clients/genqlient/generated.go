@@ -258,7 +258,7 @@ var AllOrderDirection = []OrderDirection{
 	OrderDirectionDesc,
 }
 
-// Bounds on a price, both inclusive. Without a bound, everything matches.
+// Bounds on a price, both inclusive. Without a bound, everything matches, also what has no price.
 type PriceBounds struct {
 	// Lowest price. Minor units, in digits: `5000` is 50.00 USD.
 	Ge *string `json:"ge"`
