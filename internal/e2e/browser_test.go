@@ -428,7 +428,7 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	b.until(t, `document.querySelector("#reference-page h2")?.textContent === "type ProductFacets"`)
 	b.picture(t, "playground-reference")
 	b.do(t, chromedp.Click(chromedp.CSS("#reference-page dt a")))
-	b.until(t, `document.querySelector("#reference-page h2")?.textContent === "type ProductPriceRange"`)
+	b.until(t, `document.querySelector("#reference-page h2")?.textContent === "type Money"`)
 	seeReload(t, b, s)
 
 	// A link runs queries at once, but not mutations.
