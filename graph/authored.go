@@ -67,11 +67,7 @@ func (r queryResolver) AuthoredPrices(ctx context.Context, filter *catalog.Price
 	if only.PricebookID != nil {
 		only.PricebookID = new(store.LocalID(*only.PricebookID))
 	}
-	slice, err := r.store.Catalogs.AuthoredPrices(ctx, only, pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.AuthoredPrice](slice.Items)), nil
+	return pageOfRows[model.AuthoredPrice](r.store.Catalogs.AuthoredPrices(ctx, only, pageOf(first, after, last, before, offset)))
 }
 
 func (r queryResolver) AuthoredPriceModifier(ctx context.Context, id string) (*catalog.AuthoredPriceModifier, error) {

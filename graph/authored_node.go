@@ -23,11 +23,7 @@ func (r queryResolver) AuthoredCatalogNodes(ctx context.Context, filter *model.A
 	if err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Catalogs.AuthoredNodes(ctx, wanted, orderBy.Sort(), pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.AuthoredCatalogNode](slice.Items)), nil
+	return pageOfRows[model.AuthoredCatalogNode](r.store.Catalogs.AuthoredNodes(ctx, wanted, orderBy.Sort(), pageOf(first, after, last, before, offset)))
 }
 
 // Hierarchy reads the hierarchies of all rows at once.

@@ -33,11 +33,7 @@ func (r queryResolver) AuthoredProducts(ctx context.Context, filter *model.Autho
 	if err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Catalogs.AuthoredProducts(ctx, wanted, orderBy.Sort(), pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.AuthoredProduct](slice.Items)), nil
+	return pageOfRows[model.AuthoredProduct](r.store.Catalogs.AuthoredProducts(ctx, wanted, orderBy.Sort(), pageOf(first, after, last, before, offset)))
 }
 
 // Product reads the products of all rows at once.

@@ -23,9 +23,10 @@ func catalogOf[T interface{ OfCatalog() string }](ctx context.Context, r *Resolv
 	}
 	return model.Load(ctx, row, "catalog", r, func(r *Resolver, ctx context.Context, all []T) ([]*model.Catalog, error) {
 		ids := mapRows(all, T.OfCatalog)
-		found, err := r.store.Catalogs.ByID(ctx, unique(ids))
+		distinct := unique(ids)
+		found, err := r.store.Catalogs.ByID(ctx, distinct)
 		rows := map[string]*model.Catalog{}
-		for _, row := range model.NewBatch[model.Catalog](valuesByID(unique(ids), found)) {
+		for _, row := range model.NewBatch[model.Catalog](valuesByID(distinct, found)) {
 			rows[row.ID] = row
 		}
 		return model.ValuesByKey(ids, rows), err
@@ -62,11 +63,7 @@ func (r queryResolver) Catalogs(ctx context.Context, first *int, after *string, 
 	if err := auth.Require(ctx, "Query.catalogs"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Catalogs.List(ctx, pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.Catalog](slice.Items)), nil
+	return pageOfRows[model.Catalog](r.store.Catalogs.List(ctx, pageOf(first, after, last, before, offset)))
 }
 
 func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.CatalogCreateInput) (*generated.CatalogPayload, error) {

@@ -36,11 +36,7 @@ func (r queryResolver) CatalogNodes(ctx context.Context, filter *model.CatalogNo
 	if err != nil {
 		return nil, err
 	}
-	slice, err := v.Nodes(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.CatalogNode](slice.Items)), nil
+	return pageOfRows[model.CatalogNode](v.Nodes(ctx, query))
 }
 
 func (r queryResolver) Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error) {
@@ -61,11 +57,7 @@ func (r queryResolver) Hierarchies(ctx context.Context, filter *model.CatalogNod
 	if err != nil {
 		return nil, err
 	}
-	slice, err := v.Nodes(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.Hierarchy](slice.Items)), nil
+	return pageOfRows[model.Hierarchy](v.Nodes(ctx, query))
 }
 
 // nodeQuery has the arguments of a list of nodes.

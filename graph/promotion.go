@@ -26,11 +26,7 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 		return nil, err
 	}
 	wanted, ranges := filter.Filter()
-	slice, err := r.store.Promotions.List(ctx, wanted, store.ListQuery{Sort: orderBy.Sort(), Ranges: ranges, Page: pageOf(first, after, last, before, offset)})
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.Promotion](slice.Items)), nil
+	return pageOfRows[model.Promotion](r.store.Promotions.List(ctx, wanted, store.ListQuery{Sort: orderBy.Sort(), Ranges: ranges, Page: pageOf(first, after, last, before, offset)}))
 }
 
 // promotionRow returns a promotion as a row of its own; nil for nil.

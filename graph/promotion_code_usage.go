@@ -51,12 +51,8 @@ func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID *str
 		return nil, err
 	}
 	of := redeem.UsageFilter{PromotionID: localID(promotionID), Code: codeText, Reference: reference}
-	slice, err := r.store.Redemptions.CodeUsages(ctx, of,
-		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.PromotionCodeUsage](slice.Items)), nil
+	return pageOfRows[model.PromotionCodeUsage](r.store.Redemptions.CodeUsages(ctx, of,
+		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)}))
 }
 
 // Promotion reads the promotions of all usages at once.

@@ -39,7 +39,7 @@ func (r queryResolver) CatalogRelease(ctx context.Context, id *string) (*model.C
 	case err != nil:
 		return nil, err
 	}
-	return model.NewBatch[model.CatalogRelease]([]*segment.Release{v.Release})[0], nil
+	return singleRow[model.CatalogRelease](v.Release, nil)
 }
 
 // diffProducts is the most products that a request compares one by one.

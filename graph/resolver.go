@@ -257,6 +257,14 @@ func singleRow[T, S any, P model.Row[T, S]](value S, err error) (*T, error) {
 	return model.NewBatch[T, S, P]([]S{value})[0], nil
 }
 
+// pageOfRows returns a page whose rows are one batch, unless err is an error.
+func pageOfRows[T, S any, P model.Row[T, S]](slice *store.Slice[S], err error) (*model.Connection[*T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(slice, model.NewBatch[T, S, P](slice.Items)), nil
+}
+
 // idsOf returns the ids of all rows, each once.
 func idsOf[T any](all []T, ids func(T) []string) (list []string) {
 	seen := map[string]bool{}

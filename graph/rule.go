@@ -19,11 +19,7 @@ func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *stri
 	if err := auth.Require(ctx, "Query.catalogRules"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Catalogs.Rules(ctx, pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.CatalogRule](slice.Items)), nil
+	return pageOfRows[model.CatalogRule](r.store.Catalogs.Rules(ctx, pageOf(first, after, last, before, offset)))
 }
 
 // Catalog reads the catalogs of all rules at once.

@@ -24,11 +24,7 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ava
 	if err := auth.Require(ctx, "Query.stocks"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Stock.List(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: append(filter.Ranges(), available.Ranges(store.SortAvailable)...), Page: pageOf(first, after, last, before, offset)})
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.Stock](slice.Items)), nil
+	return pageOfRows[model.Stock](r.store.Stock.List(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: append(filter.Ranges(), available.Ranges(store.SortAvailable)...), Page: pageOf(first, after, last, before, offset)}))
 }
 
 // StockPage is Stocks for REST, without cursors.

@@ -13,12 +13,8 @@ func (r queryResolver) StockTransactions(ctx context.Context, productID string, 
 	if err := auth.Require(ctx, "Query.stockTransactions"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Stock.Transactions(ctx, store.LocalID(productID),
-		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.StockTransaction](slice.Items)), nil
+	return pageOfRows[model.StockTransaction](r.store.Stock.Transactions(ctx, store.LocalID(productID),
+		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)}))
 }
 
 func (r queryResolver) StockTransaction(ctx context.Context, productID, id string) (*model.StockTransaction, error) {
