@@ -4493,7 +4493,7 @@ published catalog is shown.
 type CatalogResolution {
   "The time that the rules were checked for."
   at: DateTime!
-  "When a schedule that may change the result begins or ends. Null if there is none."
+  "When the next schedule of a rule begins or ends: the result may change then. Null if there is none."
   validUntil: DateTime
   "Why this catalog was chosen."
   reason: CatalogResolutionReason!

@@ -36,8 +36,8 @@ func FullTestsOnly(t testing.TB, reason string) {
 	}
 }
 
-// seedVariable is the environment variable that fixes what tests draw. Main also passes it to
-// rapid, which draws anew for 0. Packages without Main need RAPID_SEED for that.
+// seedVariable is the environment variable that fixes what tests draw. Main passes its number on to
+// rapid, which takes 0 for a new seed. A package whose tests have no Main reads RAPID_SEED instead.
 const seedVariable = "PORTICO_TEST_SEED"
 
 // Seed returns the seed of a test's random numbers: PORTICO_TEST_SEED if it is set, else the
