@@ -88,7 +88,8 @@ store/authoring: store store/db
 store/cart: store store/db store/promotion/code store/promotion/discount store/promotion/redeem store/promotion/rule store/release
 store/catalog: store store/authoring store/db store/index
 store/db: internal/cachekey store store/db/dialect store/db/schema store/seal
-store/db/dialect: internal/filelock store
+store/db/drivers: internal/filelock store store/db/dialect
+store/db/dialect: store
 store/db/schema: store/db/dialect
 store/exchange: store store/authoring store/catalog store/db store/exchange/check store/exchange/sheet store/promotion/code store/promotion/rule store/settings store/stock
 store/exchange/check: store store/access store/authoring store/catalog store/db store/gateway store/promotion
@@ -114,7 +115,7 @@ store/release/routing: internal/dependency store store/catalog store/db store/re
 store/release/segment: internal/cachekey internal/dependency internal/heapsize store store/catalog store/db store/index store/release/price
 store/seal:
 store/settings: store store/authoring store/db store/promotion/code
-store/shop: store store/access store/audit store/authoring store/cart store/catalog store/db store/db/dialect store/db/schema store/exchange store/gateway store/job
+store/shop: store store/access store/audit store/authoring store/cart store/catalog store/db store/db/drivers store/db/dialect store/db/schema store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
 	store/release/segment store/seal store/settings store/stock
 store/stock: store store/authoring store/db

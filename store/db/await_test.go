@@ -19,7 +19,7 @@ func TestAwait(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		open := func() *db.DB {
-			d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+			d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 			require.NoError(t, err)
 			require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 			t.Cleanup(func() { _ = d.Close() })

@@ -12,11 +12,7 @@ import (
 // Backup writes a consistent copy of a database to a new file while servers read and write. The database may have
 // an older schema, and is not migrated. Secrets stay sealed. After an error the caller removes
 // the file. It returns UNPROCESSABLE on PostgreSQL, which has its own tools.
-func Backup(ctx context.Context, databaseURL, path string) error {
-	engine, err := dialect.Of(databaseURL)
-	if err != nil {
-		return err
-	}
+func Backup(ctx context.Context, engine dialect.Dialect, databaseURL, path string) error {
 	config := Config{URL: databaseURL, Schema: schema.MigrateMode}.connection(engine)
 	if err := engine.Check(ctx, config); err != nil {
 		return newOpenError(engine.Describe(databaseURL), err)

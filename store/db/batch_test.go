@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/db/dialect"
+	"portico/store/db/drivers"
 )
 
 // TestBatchSizer: batches converge to the target time, whatever a row costs, and do not
@@ -18,7 +19,7 @@ func TestBatchSizer(t *testing.T) {
 	t.Parallel()
 	var all []dialect.BatchBounds
 	for _, url := range []string{"file:shop.db", "postgres://localhost/shop"} {
-		engine, err := dialect.Of(url)
+		engine, err := drivers.Of(url)
 		require.NoError(t, err)
 		all = append(all, engine.Batch())
 	}

@@ -21,7 +21,7 @@ func TestCheckpoints(t *testing.T) {
 		if backend.Name != "sqlite" {
 			t.Skip("applies only to SQLite")
 		}
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { require.NoError(t, d.Close()) })
@@ -67,7 +67,7 @@ func TestSnapshotRenew(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		const longest, batch = 400, 100 // in pages; a row fills one
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF", LogPages: longest})
+		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF", LogPages: longest})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { require.NoError(t, d.Close()) })

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db/dialect"
 	"portico/store/db/schema"
 )
 
 // Config says which database to open and how.
 type Config struct {
+	Dialect     dialect.Dialect  // of URL
 	URL         string           // file:portico.db or postgres://user@host:5432/database
 	ReadURL     string           // PostgreSQL only: a standby to read releases from; empty for none
 	Schema      schema.Mode      // what Open may do to the schema; the default creates and migrates it

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"portico/store/db/dialect"
 	"portico/store/db/schema"
 )
 
@@ -25,13 +24,13 @@ func (e *OpenError) Error() string { return "open " + e.Database + ": " + e.Err.
 func (e *OpenError) Unwrap() error { return e.Err }
 
 // Explain returns a sentence for the operator that says what is wrong with the
-// database and how to fix it; ok is false for any other error.
-func Explain(err error) (sentence string, ok bool) {
+// database and how to fix it; ok is false for any other error. explainDriver does the same for the errors of the drivers.
+func Explain(err error, explainDriver func(err error, name string) string) (sentence string, ok bool) {
 	name := "the database"
 	var opening *OpenError
 	if errors.As(err, &opening) {
 		name = opening.Database
 	}
-	sentence = cmp.Or(schema.Explain(err, name), dialect.Explain(err, name))
+	sentence = cmp.Or(schema.Explain(err, name), explainDriver(err, name))
 	return sentence, sentence != ""
 }

@@ -16,7 +16,7 @@ import (
 func TestKeyedQueries(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t)})
+		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t)})
 		require.NoError(t, err)
 		defer d.Close()
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))

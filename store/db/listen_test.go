@@ -85,7 +85,7 @@ func TestSlowNotifications(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
 		var log storetest.LogBuffer
 		const echo = 100 * time.Millisecond
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Readers: 2, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Readers: 2, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = d.Close() })
 		var first sync.Once
@@ -107,7 +107,7 @@ func TestSlowNotifications(t *testing.T) {
 // follow opens a database and sends the topics that change to noticed.
 func follow(t *testing.T, backend storetest.Backend, noticed chan db.Topic, prepare func(*db.DB)) *db.DB {
 	t.Helper()
-	d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+	d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 	require.NoError(t, err)
 	if prepare != nil {
 		prepare(d)

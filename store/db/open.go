@@ -15,10 +15,7 @@ import (
 
 // Open connects, creates or migrates the schema as config allows, and starts the writer. Call Close when done.
 func Open(ctx context.Context, config Config) (*DB, error) {
-	engine, err := dialect.Of(config.URL)
-	if err != nil {
-		return nil, err
-	}
+	engine := config.Dialect
 	s := &DB{
 		config: config, dialect: engine, Log: config.Log, clock: config.Clock, Cache: newCache(config), keys: newKeyQuota(config),
 		queue: make(chan *queuedWrite, maxGroup), pauses: make(chan func()), closing: make(chan struct{}),
@@ -37,9 +34,11 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s.identityGuard = &identityGuard{log: s.Log.Warn}
 	s.connection = s.config.connection(engine)
 	s.connection.Identified = s.identityGuard.identify
-	if s.pools, err = engine.Open(ctx, s.connection); err != nil {
+	pools, err := engine.Open(ctx, s.connection)
+	if err != nil {
 		return nil, newOpenError(s.Describe(), err)
 	}
+	s.pools = pools
 	s.slow = newSlowStatements()
 	s.Reader = Session{conn: s.pools.Read, classify: s.readError, timeout: s.connection.Timeouts.Read, slow: s.slow}
 	if engine.SingleWriter() {
@@ -137,19 +136,15 @@ func (s *DB) Close() error {
 // OpenReadOnly calls fn with a read-only session on an existing SQLite database, without
 // migrating it, so any table may be missing. It does not call fn if the file is
 // missing or empty, and returns an error for a file of another application.
-func OpenReadOnly(ctx context.Context, databaseURL string, fn func(Session) error) error {
-	path, _ := dialect.SQLiteFile(databaseURL)
-	engine, err := dialect.Of(databaseURL)
-	if err == nil {
-		err = dialect.OpenReadOnly(ctx, path, func(pool *sql.DB) error {
-			if _, err := schema.Read(ctx, dialect.NewReader(pool), engine); err != nil {
-				return err
-			}
-			return fn(Session{conn: pool})
-		})
-	}
+func OpenReadOnly(ctx context.Context, engine dialect.Dialect, databaseURL string, fn func(Session) error) error {
+	err := engine.OpenReadOnly(ctx, databaseURL, func(pool *sql.DB) error {
+		if _, err := schema.Read(ctx, dialect.NewReader(pool), engine); err != nil {
+			return err
+		}
+		return fn(Session{conn: pool})
+	})
 	if err != nil {
-		return newOpenError(path, err)
+		return newOpenError(engine.Describe(databaseURL), err)
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func TestStandbyLostWithinResult(t *testing.T) {
 		network, address := storetest.NewProxy(t, backend)
 		s, _ := openWithStandby(t, backend, address)
 		published := storetest.View(t, s, release.ShopperContext{}).Release.CacheIdentity()
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), ReadURL: address, Timeouts: store.Timeouts{Read: time.Minute}})
+		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), ReadURL: address, Timeouts: store.Timeouts{Read: time.Minute}})
 		require.NoError(t, err)
 		defer d.Close()
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))

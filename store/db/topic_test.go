@@ -20,7 +20,7 @@ func TestRollbackOfDatabaseIsDetected(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		var log storetest.LogBuffer
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(&log, nil))})
+		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
 		noticed := make(chan db.Topic, 100)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(name db.Topic) { noticed <- name }}))
@@ -52,7 +52,7 @@ func TestRollbackOfDatabaseIsDetected(t *testing.T) {
 func TestSettingsReadAgain(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { _ = d.Close() })

@@ -26,7 +26,7 @@ func TestLostConnectionIsRetried(t *testing.T) {
 		if backend.Name != "postgres" {
 			t.Skip("a file has no connections to lose")
 		}
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler), Timeouts: store.Timeouts{Connection: time.Minute}})
+		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler), Timeouts: store.Timeouts{Connection: time.Minute}})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(db.Topic) {}}))
 		t.Cleanup(func() { _ = d.Close() })
@@ -71,7 +71,7 @@ func TestLostConnectionIsRetried(t *testing.T) {
 func TestFailedInsertLeavesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler)})
+		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(db.Topic) {}}))
 		t.Cleanup(func() { _ = d.Close() })

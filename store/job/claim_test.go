@@ -9,13 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/db"
+	"portico/store/db/drivers"
 )
 
 // TestJobIsNotClaimedByAFailedWrite: a job whose claim was not committed is not run.
 func TestJobIsNotClaimedByAFailedWrite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "portico.db")
-	d, err := db.Open(t.Context(), db.Config{URL: "file:" + path})
+	url := "file:" + path
+	engine, err := drivers.Of(url)
+	require.NoError(t, err)
+	d, err := db.Open(t.Context(), db.Config{Dialect: engine, URL: url})
 	require.NoError(t, err)
 	t.Cleanup(func() { d.Close() })
 	require.NoError(t, d.Follow(t.Context(), db.Hooks{}))

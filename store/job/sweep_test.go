@@ -31,7 +31,7 @@ func TestSweeps(t *testing.T) {
 // opened is a database without a shop.
 func opened(t *testing.T, backend storetest.Backend) *db.DB {
 	t.Helper()
-	d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+	d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 	require.NoError(t, err)
 	require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 	t.Cleanup(func() { _ = d.Close() })
@@ -170,7 +170,7 @@ func sweepAside(backend storetest.Backend) func(*testing.T) {
 				return err
 			}
 		}
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Readers: 1, Timeouts: store.Timeouts{Connection: time.Second, Read: time.Minute, Lock: 20 * time.Second}})
+		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Readers: 1, Timeouts: store.Timeouts{Connection: time.Second, Read: time.Minute, Lock: 20 * time.Second}})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { _ = d.Close() })

@@ -152,7 +152,7 @@ func TestDoctorReadsTheClockLate(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		var behind atomic.Int64 // nanoseconds
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Clock: func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }})
+		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Clock: func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { require.NoError(t, d.Close()) })

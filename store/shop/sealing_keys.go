@@ -6,6 +6,7 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/db"
+	"portico/store/db/drivers"
 	"portico/store/gateway"
 	"portico/store/seal"
 )
@@ -53,7 +54,11 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 // without opening a store; false if there is no file. Before a new key is created, callers
 // check that none is in use.
 func HasSecrets(ctx context.Context, databaseURL string) (has bool, err error) {
-	err = db.OpenReadOnly(ctx, databaseURL, func(read db.Session) error {
+	engine, err := drivers.Of(databaseURL)
+	if err != nil {
+		return false, err
+	}
+	err = db.OpenReadOnly(ctx, engine, databaseURL, func(read db.Session) error {
 		tables, _, err := db.One(ctx, read, db.Scalar[int], `SELECT count(*) FROM sqlite_master WHERE name IN ('store_meta', 'signing_key')`)
 		if err != nil || tables < 2 { // a new database: no migration has created both
 			return err

@@ -21,6 +21,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/db/dialect"
+	"portico/store/db/drivers"
 	"portico/store/db/schema"
 	"portico/store/exchange"
 	"portico/store/gateway"
@@ -91,7 +92,11 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if config.Retention != nil {
 		kept = *config.Retention
 	}
-	d, err := db.Open(ctx, db.Config{URL: config.URL, Schema: config.Schema, ReadURL: config.ReadURL, Readers: config.Readers, Synchronous: config.Synchronous, LogPages: config.LogPages, CacheBytes: config.CacheBytes,
+	engine, err := drivers.Of(config.URL)
+	if err != nil {
+		return nil, err
+	}
+	d, err := db.Open(ctx, db.Config{Dialect: engine, URL: config.URL, Schema: config.Schema, ReadURL: config.ReadURL, Readers: config.Readers, Synchronous: config.Synchronous, LogPages: config.LogPages, CacheBytes: config.CacheBytes,
 		NoCache: config.NoCache, MaxKeys: config.MaxKeys, MaxKeyBytes: config.MaxKeyBytes, KeyLifetime: cmp.Or(kept.IdempotencyKeys, -1), Timeouts: config.Timeouts, Clock: config.Clock, DatabaseClock: config.DatabaseClock, Log: config.Log})
 	if err != nil {
 		return nil, err
@@ -187,7 +192,11 @@ func (s *Store) Describe() string { return s.db.Describe() }
 // write. Secrets stay sealed. After an error the caller removes the file. It returns UNPROCESSABLE on
 // PostgreSQL.
 func Backup(ctx context.Context, databaseURL, path string) error {
-	return db.Backup(ctx, databaseURL, path)
+	engine, err := drivers.Of(databaseURL)
+	if err != nil {
+		return err
+	}
+	return db.Backup(ctx, engine, databaseURL, path)
 }
 
 // CopyTo copies everything into the new, empty database of other, which may be of the other kind,
@@ -227,7 +236,7 @@ type OpenError = db.OpenError
 
 // Explain returns a sentence for the operator that says what is wrong with the database and
 // how to fix it; ok is false for any other error.
-func Explain(err error) (sentence string, ok bool) { return db.Explain(err) }
+func Explain(err error) (sentence string, ok bool) { return db.Explain(err, drivers.Explain) }
 
 // SQLiteFile returns the path of a file: URL; embedded is false for another URL.
 func SQLiteFile(address string) (path string, embedded bool) { return dialect.SQLiteFile(address) }

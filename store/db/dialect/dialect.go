@@ -1,13 +1,13 @@
-// Package dialect holds what differs between SQLite and PostgreSQL: it opens connections, names the meaning of
+// Package dialect describes what differs between SQLite and PostgreSQL: it opens connections, names the meaning of
 // a driver's errors, and has the SQL that is not the same. Dialect is one of the two, Pools are the connections to a
-// database. It is the only package that imports a driver, and must not import store/db.
+// database. Package drivers implements both with their drivers. This package imports no driver, so that a package
+// whose tests need no database links none.
 package dialect
 
 import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -117,6 +117,10 @@ type Dialect interface {
 	// or switches it to a write-ahead log. It does nothing on PostgreSQL.
 	Check(ctx context.Context, config Config) error
 
+	// OpenReadOnly calls fn with a read-only pool on an existing SQLite file. It does not call fn if the file is missing or
+	// empty, and returns an error on PostgreSQL.
+	OpenReadOnly(ctx context.Context, databaseURL string, fn func(*sql.DB) error) error
+
 	// Backup writes a consistent copy of the database to a new file.
 	Backup(ctx context.Context, config Config, path string) error
 
@@ -213,21 +217,6 @@ const (
 	DiskFull                     // disk full
 	Missing                      // a table or column that existed is missing
 )
-
-// closers closes all, in order.
-type closers []io.Closer
-
-func (list closers) Close() error {
-	var failures []error
-	for _, c := range list {
-		failures = append(failures, c.Close())
-	}
-	return errors.Join(failures...)
-}
-
-type closerFunc func()
-
-func (f closerFunc) Close() error { f(); return nil }
 
 // BatchBounds bounds a batch.
 type BatchBounds struct {

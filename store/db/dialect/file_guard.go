@@ -21,12 +21,13 @@ type FileGuard struct {
 	once     sync.Once
 }
 
-func newFileGuard(path string) *FileGuard {
+// NewFileGuard returns a guard that finds nothing until Remember.
+func NewFileGuard(path string) *FileGuard {
 	return &FileGuard{Path: path, replaced: make(chan struct{})}
 }
 
-// remember records the file that Path names now.
-func (g *FileGuard) remember() (err error) {
+// Remember records the file that Path names now.
+func (g *FileGuard) Remember() (err error) {
 	g.file, err = os.Stat(g.Path)
 	return err
 }
@@ -66,6 +67,11 @@ func (g *FileGuard) WhenReplaced() <-chan struct{} {
 		return nil
 	}
 	return g.replaced
+}
+
+// Connector returns a connector that refuses new connections once the file was replaced.
+func (g *FileGuard) Connector(connector driver.Connector) driver.Connector {
+	return guardedConnector{connector, g}
 }
 
 // guardedConnector refuses new connections once the file was replaced. The old and the new file

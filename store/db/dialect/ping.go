@@ -1,11 +1,6 @@
 package dialect
 
-import (
-	"context"
-	"time"
-
-	"github.com/jackc/pgx/v5/pgxpool"
-)
+import "context"
 
 type pingKey struct{}
 
@@ -19,13 +14,8 @@ func WithoutPing(ctx context.Context) context.Context {
 	return context.WithValue(ctx, pingKey{}, false)
 }
 
-// pingAfterIdle is how long a connection may be idle before it is pinged.
-const pingAfterIdle = time.Second
-
-// shouldPing reports whether a connection must be pinged.
-func shouldPing(ctx context.Context, is pgxpool.ShouldPingParams) bool {
-	if ping, set := ctx.Value(pingKey{}).(bool); set {
-		return ping
-	}
-	return is.IdleDuration > pingAfterIdle
+// Ping returns what WithPing or WithoutPing set; set is false if neither did.
+func Ping(ctx context.Context) (ping, set bool) {
+	ping, set = ctx.Value(pingKey{}).(bool)
+	return ping, set
 }

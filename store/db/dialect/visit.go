@@ -2,22 +2,14 @@ package dialect
 
 import (
 	"cmp"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
-
-	"modernc.org/sqlite"
 )
 
 // VisitFunction is the SQL function that calls a Visit with a key and a body. It is true for every row.
 const VisitFunction = "portico_visit"
-
-// registerVisits makes VisitFunction known to the connections that are opened afterwards.
-var registerVisits = sync.OnceValue(func() error {
-	return sqlite.RegisterFunction(VisitFunction, &sqlite.FunctionImpl{NArgs: 3, Scalar: visitRow, VolatileArgs: true})
-})
 
 // Visit is a visit of rows in one statement. SQL names it by its number, because it cannot pass a Go value.
 type Visit struct {
@@ -48,24 +40,21 @@ func (v *Visit) Result(err error) error {
 // errVisitEnded ends the statement of a visit that failed or panicked. Result returns the cause.
 var errVisitEnded = errors.New("visit failed")
 
-// visitRow is VisitFunction: it calls the visit whose number is the third argument.
-func visitRow(_ *sqlite.FunctionContext, args []driver.Value) (value driver.Value, err error) {
-	number, _ := args[2].(int64)
+// VisitRow calls the visit with a number. VisitFunction calls it for each row.
+func VisitRow(number, key int64, body []byte) (err error) {
 	v := rowVisits.get(number)
 	if v == nil {
-		return nil, fmt.Errorf("%s: %v is not the number of a visit", VisitFunction, args[2])
+		return fmt.Errorf("%s: %v is not the number of a visit", VisitFunction, number)
 	}
 	defer func() {
 		if v.panicked = recover(); v.panicked != nil {
 			err = errVisitEnded
 		}
 	}()
-	key, _ := args[0].(int64)
-	body, _ := args[1].([]byte)
 	if v.err = v.visit(key, body); v.err != nil {
-		return nil, errVisitEnded
+		return errVisitEnded
 	}
-	return int64(1), nil
+	return nil
 }
 
 // rowVisits are the running visits of all databases.

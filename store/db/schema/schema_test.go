@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/db"
 	"portico/store/db/schema"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -200,7 +199,7 @@ func contentsOf(t *testing.T, url string) map[string]string {
 func requireExplained(t *testing.T, err error, sentence string) {
 	t.Helper()
 	require.Error(t, err)
-	explained, ok := db.Explain(err)
+	explained, ok := shop.Explain(err)
 	require.True(t, ok, "%v", err)
 	require.Contains(t, explained, sentence)
 	require.NotContains(t, explained, "\n")

@@ -1,4 +1,4 @@
-package dialect
+package drivers
 
 import (
 	"context"
@@ -10,14 +10,16 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"portico/store/db/dialect"
 )
 
 // OpenStandby creates the pool of Config.ReadURL, with the size of the pool for reads. identityExpression returns the SQL of the
 // database's identity, which is known once the primary is open.
-func (postgresDialect) OpenStandby(ctx context.Context, config Config, identityExpression func() string) (StandbyPool, error) {
+func (postgresDialect) OpenStandby(ctx context.Context, config dialect.Config, identityExpression func() string) (dialect.StandbyPool, error) {
 	own, err := pgxpool.ParseConfig(config.ReadURL)
 	if err != nil {
-		return StandbyPool{}, errors.New("the URL of the standby is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
+		return dialect.StandbyPool{}, errors.New("the URL of the standby is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
 	}
 	if config.Readers > 0 {
 		own.MaxConns = int32(config.Readers)
@@ -25,10 +27,10 @@ func (postgresDialect) OpenStandby(ctx context.Context, config Config, identityE
 	own.ConnConfig.ConnectTimeout, own.PingTimeout, own.ShouldPing = standbyConnectTime, standbyConnectTime, shouldPing
 	own.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
 	if _, given := own.ConnConfig.RuntimeParams["statement_timeout"]; !given {
-		own.ConnConfig.RuntimeParams["statement_timeout"] = milliseconds(StandbyTimeout)
+		own.ConnConfig.RuntimeParams["statement_timeout"] = milliseconds(dialect.StandbyTimeout)
 	}
 	own.PrepareConn = func(ctx context.Context, conn *pgx.Conn) (keep bool, err error) {
-		wanted, ok := ctx.Value(wantedReleaseKey{}).(WantedRelease)
+		wanted, ok := dialect.ReleaseOf(ctx)
 		if !ok {
 			return true, nil
 		}
@@ -36,46 +38,21 @@ func (postgresDialect) OpenStandby(ctx context.Context, config Config, identityE
 	}
 	opened, err := pgxpool.NewWithConfig(ctx, own)
 	if err != nil {
-		return StandbyPool{}, err
+		return dialect.StandbyPool{}, err
 	}
 	pool := sql.OpenDB(stdlib.GetPoolConnector(opened))
 	pool.SetMaxIdleConns(0) // pgxpool keeps idle connections
-	return StandbyPool{DB: pool, Closer: closers{pool, closerFunc(opened.Close)}, Reset: opened.Reset, Stats: pgxPoolStats("standby", opened)}, nil
+	return dialect.StandbyPool{DB: pool, Closer: closers{pool, closerFunc(opened.Close)}, Reset: opened.Reset, Stats: pgxPoolStats("standby", opened)}, nil
 }
 
 const (
 	standbyConnectTime = time.Second            // limit for a new connection
-	StandbyTimeout     = 2 * time.Second        // limit for a query with its connection; the primary is read after it
 	standbyRecheck     = 250 * time.Millisecond // between two looks for a release on a connection
 )
 
-var (
-	ErrNotReplayed = errors.New("the standby has not replayed the release")
-	ErrNotStandby  = errors.New("it does not replicate the database that --database-url names")
-)
-
-// wantedReleaseKey is the context key of the WantedRelease that a query reads, for which the pool
-// checks the connection.
-type wantedReleaseKey struct{}
-
-// WithRelease returns a context whose queries run only on a connection that has replayed a release, and else
-// return ErrNotReplayed or ErrNotStandby.
-func WithRelease(ctx context.Context, wanted WantedRelease) context.Context {
-	return context.WithValue(ctx, wantedReleaseKey{}, wanted)
-}
-
-// WantedRelease is a release of the database. After the database was replaced, its Phase differs, so that what seenReleases has
-// is not believed.
-type WantedRelease struct {
-	Number    int64
-	Published int64  // microseconds
-	Identity  string // of the primary
-	Phase     int64  // of the identityGuard of store/db
-}
-
 // seenReleases are the releases that were looked for on a connection: when, or the zero time
 // once its server has replayed them.
-type seenReleases map[WantedRelease]time.Time
+type seenReleases map[dialect.WantedRelease]time.Time
 
 const (
 	maxSeenReleases = 64         // number of releases to remember for a connection
@@ -85,7 +62,7 @@ const (
 // checkReplayed returns ErrNotReplayed unless the server of a connection has replayed a
 // release. It looks once, then not for standbyRecheck, and never again once the release is
 // there. keep is false if the connection must not be used again.
-func checkReplayed(ctx context.Context, conn *pgx.Conn, identityExpression string, wanted WantedRelease) (keep bool, err error) {
+func checkReplayed(ctx context.Context, conn *pgx.Conn, identityExpression string, wanted dialect.WantedRelease) (keep bool, err error) {
 	data := conn.PgConn().CustomData()
 	seen, _ := data[seenReleasesKey].(seenReleases)
 	if seen == nil || len(seen) >= maxSeenReleases {
@@ -97,7 +74,7 @@ func checkReplayed(ctx context.Context, conn *pgx.Conn, identityExpression strin
 		return true, nil
 	}
 	if looked && time.Since(at) < standbyRecheck {
-		return true, ErrNotReplayed
+		return true, dialect.ErrNotReplayed
 	}
 	var identity string
 	var there bool
@@ -107,10 +84,10 @@ func checkReplayed(ctx context.Context, conn *pgx.Conn, identityExpression strin
 	}
 	switch {
 	case identity != wanted.Identity:
-		return false, ErrNotStandby
+		return false, dialect.ErrNotStandby
 	case !there:
 		seen[wanted] = time.Now()
-		return true, ErrNotReplayed
+		return true, dialect.ErrNotReplayed
 	}
 	seen[wanted] = time.Time{}
 	return true, nil

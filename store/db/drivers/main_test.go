@@ -1,4 +1,4 @@
-package dialect_test
+package drivers_test
 
 import (
 	"testing"

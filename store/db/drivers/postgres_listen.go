@@ -1,10 +1,12 @@
-package dialect
+package drivers
 
 import (
 	"context"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"portico/store/db/dialect"
 )
 
 // notifyChannel is the channel by which servers tell each other of their writes.
@@ -19,7 +21,7 @@ func (postgresDialect) Notify() string {
 type postgresListener struct{ conn *pgx.Conn }
 
 // listenPostgres connects and listens.
-func listenPostgres(ctx context.Context, config *pgx.ConnConfig) (Listener, error) {
+func listenPostgres(ctx context.Context, config *pgx.ConnConfig) (dialect.Listener, error) {
 	config.OnNotification = nil // keep them for Wait
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

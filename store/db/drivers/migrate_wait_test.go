@@ -1,6 +1,6 @@
 //go:build unix
 
-package dialect_test
+package drivers_test
 
 import (
 	"context"
@@ -15,13 +15,14 @@ import (
 
 	"portico/store/db"
 	"portico/store/db/dialect"
+	"portico/store/db/drivers"
 	"portico/store/storetest"
 )
 
 // TestMigrationWaitIsLogged: a wait for another process's migration is logged with that
 // process, and ends when the lock is free or the context ends.
 func TestMigrationWaitIsLogged(t *testing.T) {
-	dialect.TellWaitsAfter(50 * time.Millisecond)
+	drivers.TellWaitsAfter(50 * time.Millisecond)
 	storetest.EachBackendSerial(t, func(t *testing.T, backend storetest.Backend) {
 		url := backend.BlankURL(t)
 		holder := "host-17-0a"
@@ -53,7 +54,7 @@ func TestMigrationWaitIsLogged(t *testing.T) {
 		open := func(ctx context.Context) (*storetest.LogBuffer, chan error) {
 			log, done := &storetest.LogBuffer{}, make(chan error, 1)
 			go func() {
-				d, err := db.Open(ctx, db.Config{URL: url, Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(log, nil))})
+				d, err := storetest.OpenDB(ctx, db.Config{URL: url, Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(log, nil))})
 				if err == nil {
 					err = d.Follow(ctx, db.Hooks{})
 					_ = d.Close()

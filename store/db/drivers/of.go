@@ -1,12 +1,16 @@
-package dialect
+// Package drivers implements dialect.Dialect for SQLite and PostgreSQL. Of returns one of the two by the URL of a database.
+// It is the only package that imports the drivers, and must not import store/db.
+package drivers
 
 import (
 	"errors"
 	"strings"
+
+	"portico/store/db/dialect"
 )
 
 // Of picks the dialect by the URL's scheme.
-func Of(address string) (Dialect, error) {
+func Of(address string) (dialect.Dialect, error) {
 	switch {
 	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
 		return postgresDialect{}, nil

@@ -1,4 +1,4 @@
-package dialect
+package drivers
 
 import (
 	"context"
@@ -23,16 +23,17 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	"portico/store"
+	"portico/store/db/dialect"
 )
 
 type postgresDialect struct{}
 
 // Open creates the pools. Config.Readers, or pool_max_conns in the URL, sizes those
 // for requests.
-func (postgresDialect) Open(ctx context.Context, config Config) (Pools, error) {
+func (postgresDialect) Open(ctx context.Context, config dialect.Config) (dialect.Pools, error) {
 	base, err := pgxpool.ParseConfig(config.URL)
 	if err != nil {
-		return Pools{}, errors.New("the database URL is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
+		return dialect.Pools{}, errors.New("the database URL is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
 	}
 	if config.Readers > 0 {
 		base.MaxConns = int32(config.Readers)
@@ -46,7 +47,7 @@ func (postgresDialect) Open(ctx context.Context, config Config) (Pools, error) {
 	// PgBouncer may share the session of another client's listener with a pool. Its notifications are dropped: pgx would keep
 	// them. listenPostgres, whose connection is in no pool, resets this.
 	base.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {}
-	var p Pools
+	var p dialect.Pools
 	var all closers
 	var resets []func()
 	known := &postgresIdentity{}
@@ -85,7 +86,7 @@ func (postgresDialect) Open(ctx context.Context, config Config) (Pools, error) {
 		}
 		opened, err := pgxpool.NewWithConfig(ctx, own)
 		if err != nil {
-			return Pools{}, errors.Join(err, all.Close())
+			return dialect.Pools{}, errors.Join(err, all.Close())
 		}
 		connector := stdlib.GetPoolConnector(opened)
 		if pool.wait > 0 {
@@ -98,10 +99,12 @@ func (postgresDialect) Open(ctx context.Context, config Config) (Pools, error) {
 		resets = append(resets, opened.Reset)
 	}
 	if err := p.Read.PingContext(ctx); err != nil {
-		return Pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())
+		return dialect.Pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())
 	}
 	p.Maintenance, p.Closer, p.Identity, p.MaxWrites = p.Snapshots, all, known.expression, int(base.MaxConns)
-	p.Listen = func(ctx context.Context) (Listener, error) { return listenPostgres(ctx, base.ConnConfig.Copy()) }
+	p.Listen = func(ctx context.Context) (dialect.Listener, error) {
+		return listenPostgres(ctx, base.ConnConfig.Copy())
+	}
 	p.Reset = func() {
 		for _, reset := range resets {
 			reset()
@@ -220,10 +223,10 @@ func (postgresDialect) LockMigrations(context.Context, string, *slog.Logger) (fu
 // a failover. The error has no type.
 const noSoundConnection = "too many failed attempts acquiring connection"
 
-func (postgresDialect) Classify(err error) ErrorKind {
+func (postgresDialect) Classify(err error) dialect.ErrorKind {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) { // whatever the server's reason
-		return Unavailable
+		return dialect.Unavailable
 	}
 	var failure *pgconn.PgError
 	if !errors.As(err, &failure) {
@@ -231,34 +234,34 @@ func (postgresDialect) Classify(err error) ErrorKind {
 		if errors.Is(err, errConnectTimeout) || errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 			errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
 			errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) || err != nil && strings.Contains(err.Error(), noSoundConnection) {
-			return Unavailable
+			return dialect.Unavailable
 		}
-		return Other
+		return dialect.Other
 	}
 	switch failure.Code {
 	case "23505":
-		return Duplicate
+		return dialect.Duplicate
 	case "40001", "40P01": // 40001 also on a standby that cancels a query because of replay
-		return Retry
+		return dialect.Retry
 	case "25P03", "25P04":
-		return TxEnded
+		return dialect.TxEnded
 	case "55P03":
-		return LockTimeout
+		return dialect.LockTimeout
 	case "42P01", "42703":
-		return Missing
+		return dialect.Missing
 	case "57014":
-		return Timeout
+		return dialect.Timeout
 	case "25006":
-		return ReadOnly
+		return dialect.ReadOnly
 	case "53100":
-		return DiskFull
+		return dialect.DiskFull
 	case "57P01", "57P02", "57P03", "57P04", "57P05", "53000", "53200", "53300", "53400", "58000", "58030":
-		return Unavailable
+		return dialect.Unavailable
 	}
 	if strings.HasPrefix(failure.Code, "08") { // connection exceptions
-		return Unavailable
+		return dialect.Unavailable
 	}
-	return Other
+	return dialect.Other
 }
 
 func (postgresDialect) Unreachable(err error) bool {
@@ -284,8 +287,8 @@ func (postgresDialect) Bulk() string { return "SET LOCAL enable_seqscan = off" }
 // Batch has larger batches than SQLite: other writes wait only for the rows they
 // share, and each batch costs eight round trips. By time alone, batches on a busy
 // server shrank to 16 rows.
-func (postgresDialect) Batch() BatchBounds {
-	return BatchBounds{Target: 25 * time.Millisecond, Statement: 25 * time.Millisecond, MinRows: 256}
+func (postgresDialect) Batch() dialect.BatchBounds {
+	return dialect.BatchBounds{Target: 25 * time.Millisecond, Statement: 25 * time.Millisecond, MinRows: 256}
 }
 
 func (postgresDialect) LockTimeout(d time.Duration) string {
@@ -317,8 +320,13 @@ func (postgresDialect) PrimaryKeys() string {
 func (postgresDialect) ReadOnly() string {
 	return `SELECT CASE WHEN current_setting('transaction_read_only') = 'on' THEN 1 ELSE 0 END`
 }
-func (postgresDialect) Check(context.Context, Config) error { return nil }
-func (postgresDialect) Backup(context.Context, Config, string) error {
+func (postgresDialect) Check(context.Context, dialect.Config) error { return nil }
+
+// OpenReadOnly returns an error: the servers of a PostgreSQL database restrict what a user may do.
+func (postgresDialect) OpenReadOnly(context.Context, string, func(*sql.DB) error) error {
+	return errors.New("only a SQLite file is opened read-only")
+}
+func (postgresDialect) Backup(context.Context, dialect.Config, string) error {
 	return store.Unprocessablef(nil, "PostgreSQL has its own backup tools; use pg_dump --format=custom and pg_restore")
 }
 

@@ -1,4 +1,4 @@
-package dialect
+package drivers
 
 import (
 	"cmp"
@@ -21,71 +21,63 @@ import (
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"portico/store/db/dialect"
 )
 
 type sqliteDialect struct{}
 
-// SQLiteFile returns the path of a file: URL; embedded is false for another URL.
-func SQLiteFile(address string) (path string, embedded bool) {
-	path, embedded = strings.CutPrefix(address, "file:")
-	path, _, _ = strings.Cut(path, "?")
-	path = strings.TrimPrefix(path, "//")
-	if decoded, err := url.PathUnescape(path); err == nil {
-		path = decoded
-	}
-	return path, embedded
-}
-
-func (c Config) sqliteFile() string {
-	path, _ := SQLiteFile(c.URL)
+// sqliteFile returns the path of the database file.
+func sqliteFile(config dialect.Config) string {
+	path, _ := dialect.SQLiteFile(config.URL)
 	return path
 }
 
 // sqliteDSN sets every pragma in the DSN, because Exec reaches only one connection of
 // the pool.
-func sqliteDSN(config Config, pragmas ...string) string {
+func sqliteDSN(config dialect.Config, pragmas ...string) string {
 	values := url.Values{"_pragma": append([]string{
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(" + cmp.Or(config.Synchronous, "FULL") + ")",
 		"foreign_keys(1)", "temp_store(MEMORY)",
 	}, pragmas...)}
-	return "file:" + (&url.URL{Path: config.sqliteFile()}).EscapedPath() + "?" + values.Encode()
+	return "file:" + (&url.URL{Path: sqliteFile(config)}).EscapedPath() + "?" + values.Encode()
 }
 
-func (d sqliteDialect) Open(ctx context.Context, config Config) (Pools, error) {
-	path := config.sqliteFile()
+func (d sqliteDialect) Open(ctx context.Context, config dialect.Config) (dialect.Pools, error) {
+	path := sqliteFile(config)
 	if path == "" || path == ":memory:" || strings.Contains(config.URL, "mode=memory") {
-		return Pools{}, errors.New("the database must be a file, for example file:portico.db; in-memory databases are not supported")
+		return dialect.Pools{}, errors.New("the database must be a file, for example file:portico.db; in-memory databases are not supported")
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil { // do not create a folder: the path may be mistyped
-		return Pools{}, &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
+		return dialect.Pools{}, &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return Pools{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+		return dialect.Pools{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	}
 	if err := d.Check(ctx, config); err != nil {
-		return Pools{}, err
+		return dialect.Pools{}, err
 	}
 	if err := cmp.Or(createPrivateFile(path, config.Log), registerVisits()); err != nil {
-		return Pools{}, err
+		return dialect.Pools{}, err
 	}
-	guard := newFileGuard(path)
+	guard := dialect.NewFileGuard(path)
 	write, err := openFile(guard, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint("+strconv.Itoa(config.LogPages)+")", "journal_size_limit("+strconv.Itoa(walSizeLimit)+")"))
 	if err != nil {
-		return Pools{}, err
+		return dialect.Pools{}, err
 	}
 	write.SetMaxOpenConns(1)
 	if err := retryBusy(ctx, write.PingContext); err != nil { // creates the file before readers open it
 		write.Close()
-		return Pools{}, err
+		return dialect.Pools{}, err
 	}
-	if err := guard.remember(); err != nil {
+	if err := guard.Remember(); err != nil {
 		write.Close()
-		return Pools{}, err
+		return dialect.Pools{}, err
 	}
 	read, err := openFile(guard, sqliteDSN(config, "query_only(1)", "cache_size(-"+strconv.Itoa(readerCacheKiB)+")"))
 	if err != nil {
 		write.Close()
-		return Pools{}, err
+		return dialect.Pools{}, err
 	}
 	readers := config.Readers
 	if readers == 0 {
@@ -96,23 +88,23 @@ func (d sqliteDialect) Open(ctx context.Context, config Config) (Pools, error) {
 	// A publication also reads outside of its snapshot, so snapshots must not take the readers.
 	snapshots, err := openFile(guard, sqliteDSN(config, "query_only(1)", "cache_size(-65536)"))
 	if err != nil {
-		return Pools{}, errors.Join(err, read.Close(), write.Close())
+		return dialect.Pools{}, errors.Join(err, read.Close(), write.Close())
 	}
 	snapshots.SetMaxOpenConns(maxSnapshots)
 	snapshots.SetMaxIdleConns(1)
 	snapshots.SetConnMaxIdleTime(time.Minute)
 	checkpoints, err := openFile(guard, sqliteDSN(config, "query_only(1)"))
 	if err != nil {
-		return Pools{}, errors.Join(err, snapshots.Close(), read.Close(), write.Close())
+		return dialect.Pools{}, errors.Join(err, snapshots.Close(), read.Close(), write.Close())
 	}
 	checkpoints.SetMaxOpenConns(1)
-	return Pools{Read: read, Write: write, Snapshots: snapshots, Checkpoints: checkpoints, Maintenance: write, Closer: closers{checkpoints, read, write, snapshots}, FileGuard: guard, Reset: func() {},
+	return dialect.Pools{Read: read, Write: write, Snapshots: snapshots, Checkpoints: checkpoints, Maintenance: write, Closer: closers{checkpoints, read, write, snapshots}, FileGuard: guard, Reset: func() {},
 		Identity: func() string { return `'one file'` }, // the FileGuard watches the file
-		Stats:    []func() PoolStats{sqlPoolStats("read", read), sqlPoolStats("long", snapshots), sqlPoolStats("write", write)}}, nil
+		Stats:    []func() dialect.PoolStats{sqlPoolStats("read", read), sqlPoolStats("long", snapshots), sqlPoolStats("write", write)}}, nil
 }
 
-func (sqliteDialect) OpenStandby(context.Context, Config, func() string) (StandbyPool, error) {
-	return StandbyPool{}, errors.New("a SQLite database has no standby: --read-database-url needs PostgreSQL in --database-url")
+func (sqliteDialect) OpenStandby(context.Context, dialect.Config, func() string) (dialect.StandbyPool, error) {
+	return dialect.StandbyPool{}, errors.New("a SQLite database has no standby: --read-database-url needs PostgreSQL in --database-url")
 }
 
 // createPrivateFile creates a missing file readable by its owner only, which SQLite's log files
@@ -136,12 +128,12 @@ const readerCacheKiB = 2048
 const walSizeLimit = 32 << 20
 
 // openFile opens a pool of connections to one file.
-func openFile(guard *FileGuard, dsn string) (*sql.DB, error) {
+func openFile(guard *dialect.FileGuard, dsn string) (*sql.DB, error) {
 	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(guardedConnector{connector, guard}), nil
+	return sql.OpenDB(guard.Connector(connector)), nil
 }
 
 // retryBusy retries connect for up to 10 seconds while other processes open the file
@@ -149,7 +141,7 @@ func openFile(guard *FileGuard, dsn string) (*sql.DB, error) {
 func retryBusy(ctx context.Context, connect func(context.Context) error) error {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		err := connect(ctx)
-		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || (sqliteDialect{}).Classify(err) != Retry {
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || (sqliteDialect{}).Classify(err) != dialect.Retry {
 			return err
 		}
 	}
@@ -186,32 +178,32 @@ func (sqliteDialect) Goose(*slog.Logger) (goose.Dialect, []goose.ProviderOption,
 }
 
 func (sqliteDialect) LockMigrations(ctx context.Context, databaseURL string, log *slog.Logger) (func(), error) {
-	path, _ := SQLiteFile(databaseURL)
+	path, _ := dialect.SQLiteFile(databaseURL)
 	return lockFile(ctx, path+".lock", log)
 }
 
-func (sqliteDialect) Classify(err error) ErrorKind {
+func (sqliteDialect) Classify(err error) dialect.ErrorKind {
 	var failure *sqlite.Error
 	if !errors.As(err, &failure) {
-		return Other
+		return dialect.Other
 	}
 	switch failure.Code() {
 	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_ROWID:
-		return Duplicate
+		return dialect.Duplicate
 	}
 	switch failure.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return Retry
+		return dialect.Retry
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
-		return Unavailable
+		return dialect.Unavailable
 	case sqlite3.SQLITE_FULL:
-		return DiskFull
+		return dialect.DiskFull
 	case sqlite3.SQLITE_READONLY:
-		return ReadOnly
+		return dialect.ReadOnly
 	case sqlite3.SQLITE_INTERRUPT: // a context ended
-		return Timeout
+		return dialect.Timeout
 	}
-	return Other
+	return dialect.Other
 }
 
 func (sqliteDialect) Unreachable(error) bool   { return true } // there is no network
@@ -222,8 +214,8 @@ func (sqliteDialect) ForUpdate(string) string  { return "" } // a write locks th
 func (sqliteDialect) ForShare(string) string   { return "" }
 
 // Batch is short, because every other write waits for it, and so is a statement, because a job yields between two.
-func (sqliteDialect) Batch() BatchBounds {
-	return BatchBounds{Target: 5 * time.Millisecond, Statement: time.Millisecond / 2, MinRows: 16}
+func (sqliteDialect) Batch() dialect.BatchBounds {
+	return dialect.BatchBounds{Target: 5 * time.Millisecond, Statement: time.Millisecond / 2, MinRows: 16}
 }
 
 func (sqliteDialect) LockTimeout(time.Duration) string { return "" }
@@ -240,11 +232,11 @@ func (sqliteDialect) Explain(query string) string      { return "EXPLAIN QUERY P
 
 // Backup opens a connection of its own that may write: VACUUM INTO on a read-only one
 // leaves an empty file without an error.
-func (sqliteDialect) Backup(ctx context.Context, config Config, path string) error {
-	guard := newFileGuard(config.sqliteFile())
+func (sqliteDialect) Backup(ctx context.Context, config dialect.Config, path string) error {
+	guard := dialect.NewFileGuard(sqliteFile(config))
 	db, err := openFile(guard, sqliteDSN(config))
 	if err == nil {
-		err = guard.remember()
+		err = guard.Remember()
 	}
 	if err != nil {
 		return err
@@ -266,7 +258,7 @@ func checkBackup(ctx context.Context, original *sql.DB, path string) error {
 		return err
 	}
 	defer db.Close()
-	read, copied := NewReader(original), NewReader(db)
+	read, copied := dialect.NewReader(original), dialect.NewReader(db)
 	if sound, err := copied(ctx, `PRAGMA quick_check(1)`); err != nil || !slices.Equal(sound, []string{"ok"}) {
 		return fmt.Errorf("the backup is damaged (%s): %w", strings.Join(sound, ""), cmp.Or(err, errors.New("quick_check failed")))
 	}
@@ -288,25 +280,25 @@ func checkBackup(ctx context.Context, original *sql.DB, path string) error {
 }
 
 func (sqliteDialect) Describe(databaseURL string) string {
-	path, _ := SQLiteFile(databaseURL)
+	path, _ := dialect.SQLiteFile(databaseURL)
 	return "SQLite " + path
 }
 
 // Check takes an empty file for one without tables: to read it would create a log.
-func (sqliteDialect) Check(ctx context.Context, config Config) error {
-	path := config.sqliteFile()
+func (d sqliteDialect) Check(ctx context.Context, config dialect.Config) error {
+	path := sqliteFile(config)
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return config.Check(ctx, nil)
 	case err == nil && info.Size() == 0:
 		return config.Check(ctx, func(context.Context, string) ([]string, error) { return nil, nil })
 	}
-	return OpenReadOnly(ctx, path, func(pool *sql.DB) error { return config.Check(ctx, NewReader(pool)) })
+	return d.OpenReadOnly(ctx, config.URL, func(pool *sql.DB) error { return config.Check(ctx, dialect.NewReader(pool)) })
 }
 
-// OpenReadOnly calls fn with a read-only pool on an existing SQLite file. It changes nothing, not even the files
-// beside it. It does not call fn if the file is missing or empty.
-func OpenReadOnly(ctx context.Context, path string, fn func(*sql.DB) error) error {
+// OpenReadOnly changes nothing, not even the files beside the database.
+func (sqliteDialect) OpenReadOnly(ctx context.Context, databaseURL string, fn func(*sql.DB) error) error {
+	path, _ := dialect.SQLiteFile(databaseURL)
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -319,7 +311,7 @@ func OpenReadOnly(ctx context.Context, path string, fn func(*sql.DB) error) erro
 	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
 		mode += "&immutable=1" // else SQLite creates a log beside a file that had one
 	}
-	pool, err := openFile(newFileGuard(path), "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+mode+"&_pragma=busy_timeout(5000)&_pragma=query_only(1)")
+	pool, err := openFile(dialect.NewFileGuard(path), "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+mode+"&_pragma=busy_timeout(5000)&_pragma=query_only(1)")
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package dialect_test
+package drivers_test
 
 import (
 	"database/sql"
@@ -12,6 +12,7 @@ import (
 
 	"portico/store"
 	"portico/store/db/dialect"
+	"portico/store/db/drivers"
 	"portico/store/storetest"
 )
 
@@ -44,7 +45,7 @@ func openIdentityPools(t *testing.T, backend storetest.Backend) *identityPools {
 			IF FOUND THEN RAISE EXCEPTION 'refused' USING ERRCODE = refused; END IF;
 			RETURN QUERY SELECT CAST(42 AS BIGINT);
 		END $$`)
-	own, err := dialect.Of(url)
+	own, err := drivers.Of(url)
 	require.NoError(t, err)
 	separator := "?"
 	if strings.Contains(url, "?") {
