@@ -119,6 +119,32 @@ func TestReleaseIsReproducible(t *testing.T) {
 	}
 }
 
+// TestBuildNeedsModulesOnly builds a clone without a network, in an empty home, and with no program but Go in PATH.
+func TestBuildNeedsModulesOnly(t *testing.T) {
+	t.Parallel()
+	storetest.FullTestsOnly(t, "builds the program")
+	if _, err := exec.LookPath("git"); err != nil {
+		storetest.SkipMissing(t, "git", "the test builds a clone")
+	}
+	clone, path, home := t.TempDir(), t.TempDir(), t.TempDir()
+	_, err := command(t.Context(), filepath.Join("..", ".."), nil, "git", "clone", "--quiet", ".", clone)
+	require.NoError(t, err)
+	tool, err := exec.LookPath("go")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(tool, filepath.Join(path, "go")))
+	environment := []string{"HOME=" + home, "PATH=" + path, "GOPROXY=off", "GOFLAGS=-trimpath", "CGO_ENABLED=0"}
+	for _, name := range []string{"GOROOT", "GOMODCACHE", "GOCACHE"} { // the cache holds compiled packages, which no file of a clone changes
+		value, err := command(t.Context(), "", nil, "go", "env", name)
+		require.NoError(t, err)
+		environment = append(environment, name+"="+value)
+	}
+	_, err = command(t.Context(), clone, environment, filepath.Join(path, "go"), "build", "-o", filepath.Join(path, "portico"), ".")
+	require.NoError(t, err)
+	version, err := command(t.Context(), home, []string{"HOME=" + home}, filepath.Join(path, "portico"), "version")
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(version, "portico "), version)
+}
+
 func TestManualFiles(t *testing.T) {
 	storetest.FullTestsOnly(t, "builds the program with other flags than go test")
 	t.Parallel()
