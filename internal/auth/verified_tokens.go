@@ -8,8 +8,13 @@ import (
 )
 
 // verifiedTokens caches valid tokens by their SHA-256. The key covers all claims; expiry, key and revocation are checked at
-// each use.
-type verifiedTokens = *otter.Cache[[sha256.Size]byte, verifiedToken]
+// each use. It is the part of otter.Cache in use: packages that import this one would each compile the cache again if its type
+// were a field of Service.
+type verifiedTokens interface {
+	GetIfPresent([sha256.Size]byte) (verifiedToken, bool)
+	Set([sha256.Size]byte, verifiedToken) (verifiedToken, bool)
+	Invalidate([sha256.Size]byte) (verifiedToken, bool)
+}
 
 type verifiedToken struct {
 	principal *Principal

@@ -21,11 +21,21 @@ import (
 
 // Cache holds responses within a budget of bytes. Its methods are safe for concurrent use. Lookup and Enabled accept a nil Cache.
 type Cache struct {
-	entries      *otter.Cache[cachekey.Key, Entry] // nil if nothing is cached; a *Response by its key, what Set added by its name
+	entries      boundedEntries // nil if nothing is cached; a *Response by its key, what Set added by its name
 	hits, misses atomic.Uint64
 
 	mu    sync.Mutex
 	calls map[callKey]*call // those under way
+}
+
+// boundedEntries is the part of otter.Cache in use. Packages that import this one would each compile the cache again if its
+// type were a field of Cache.
+type boundedEntries interface {
+	GetIfPresent(cachekey.Key) (Entry, bool)
+	Set(cachekey.Key, Entry) (Entry, bool)
+	ComputeIfPresent(cachekey.Key, func(Entry) (Entry, otter.ComputeOp)) (Entry, bool)
+	CleanUp()
+	WeightedSize() uint64
 }
 
 // Entry is what a Cache holds within its budget: a *Response, or what a cache in front knows of a request.

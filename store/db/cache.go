@@ -33,8 +33,19 @@ type Sized interface{ Size() int }
 // Cache holds immutable parts of releases. The store's cache is bounded by bytes.
 // Without one, each operation has a cache of its own (OrPerOperation). A nil Cache holds nothing.
 type Cache struct {
-	shared       *otter.Cache[CacheKey, Sized] // nil in a cache of an operation
-	perOperation sync.Map                      // used while shared is nil
+	shared       sharedCache // nil in a cache of an operation
+	perOperation sync.Map    // used while shared is nil
+}
+
+// sharedCache is the part of otter.Cache in use. Packages that import this one would each compile the cache again if its type
+// were a field of Cache.
+type sharedCache interface {
+	GetIfPresent(CacheKey) (Sized, bool)
+	Set(CacheKey, Sized) (Sized, bool)
+	InvalidateAll()
+	CleanUp()
+	WeightedSize() uint64
+	Stats() stats.Stats
 }
 
 // newCache returns the store's cache, or nil if config disables it.
