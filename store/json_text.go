@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"iter"
 	"slices"
 	"strconv"
@@ -72,6 +73,24 @@ func checkJSON(raw []byte, rule func(string) string) error {
 		}
 		return Invalidf(path, "%s", broken)
 	}
+}
+
+// EncodingError returns INVALID with the path of a text if err, with which jsontext stopped, is about a text that is not valid UTF-8 or
+// has a lone surrogate. It returns nil for another error.
+func EncodingError(err error) *Error {
+	syntax := new(jsontext.SyntacticError)
+	problem := ""
+	switch {
+	case !errors.As(err, &syntax):
+	case strings.Contains(syntax.Err.Error(), "surrogate"):
+		problem = loneSurrogate
+	case strings.Contains(syntax.Err.Error(), "UTF-8"):
+		problem = notUTF8
+	}
+	if problem == "" {
+		return nil
+	}
+	return Invalidf(slices.Collect(syntax.JSONPointer.Tokens()), "%s", problem)
 }
 
 // textProblem returns what is wrong with a text; "" if nothing.

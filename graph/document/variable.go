@@ -33,7 +33,7 @@ func coerceVariables(schema *ast.Schema, operation *ast.OperationDefinition, giv
 			if string(value) == "null" && !definition.Type.NonNull {
 				nulls = append(nulls, definition.Variable)
 			}
-			c.Decoder = jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true))
+			c.Decoder, c.isLong = jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true)), len(value) > longVariable
 			coerced[definition.Variable] = c.value(&at, definition.Type)
 		case definition.Type.NonNull && definition.DefaultValue == nil:
 			c.addError(&at, "must be given: it is "+withArticle(definition.Type.String()))
@@ -68,12 +68,16 @@ func (c *variableCoercer) checkNulls(operation *ast.OperationDefinition, nulls [
 type variableCoercer struct {
 	*jsontext.Decoder // of a variable
 	schema            *ast.Schema
-	maxName           int // bytes of a name that an error repeats
+	maxName           int  // bytes of a name that an error repeats
+	isLong            bool // the variable
 	errs              gqlerror.List
 }
 
-// isFull reports whether there are more errors than a response has. The rest is not read then.
-func (c *variableCoercer) isFull() bool { return len(c.errs) > limits.MaxErrors }
+// longVariable is the size in bytes from which a variable is not read beyond its first error.
+const longVariable = 64 << 10
+
+// isFull reports whether the rest is not read: there are more errors than a response has, or one in a long variable.
+func (c *variableCoercer) isFull() bool { return len(c.errs) > limits.MaxErrors || c.isLong && len(c.errs) > 0 }
 
 // valuePath is the path of a value: a variable's name, or an index or member below a parent.
 type valuePath struct {
@@ -121,20 +125,24 @@ func (c *variableCoercer) value(at *valuePath, of *ast.Type) any {
 		for !c.isFull() && c.PeekKind() != ']' {
 			list = append(list, c.value(&valuePath{strconv.Itoa(len(list)), at}, of.Elem))
 		}
-		_, _ = c.ReadToken()
+		if !c.isFull() {
+			_, _ = c.ReadToken()
+		}
 		return list
 	}
 	definition := c.schema.Types[of.NamedType]
 	if definition.Kind == ast.InputObject && kind == '{' {
 		return c.object(at, definition)
 	}
-	value, _ := c.ReadValue()
-	switch definition.Kind {
-	case ast.Enum:
-		return c.enum(at, definition, value)
-	case ast.InputObject:
-		c.addError(at, "must be "+withArticle(definition.Name)+", got "+jsonKind(kind))
+	if definition.Kind == ast.InputObject {
+		if c.addError(at, "must be "+withArticle(definition.Name)+", got "+jsonKind(kind)); !c.isFull() {
+			_ = c.SkipValue()
+		}
 		return nil
+	}
+	value, _ := c.ReadValue()
+	if definition.Kind == ast.Enum {
+		return c.enum(at, definition, value)
 	}
 	return c.scalar(at, of.NamedType, value)
 }
@@ -231,8 +239,12 @@ func (c *variableCoercer) object(at *valuePath, definition *ast.Definition) any 
 			object[name] = c.value(&below, member.Type)
 			continue
 		}
-		_ = c.SkipValue()
-		c.addError(&below, "is not a member of "+definition.Name+", which has "+memberNames(definition))
+		if c.addError(&below, "is not a member of "+definition.Name+", which has "+memberNames(definition)); !c.isFull() {
+			_ = c.SkipValue()
+		}
+	}
+	if c.isFull() {
+		return object
 	}
 	_, _ = c.ReadToken()
 	if definition.Directives.ForName("oneOf") != nil && (members != 1 || nulls > 0) {

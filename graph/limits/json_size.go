@@ -40,9 +40,12 @@ func CheckJSON(text []byte, config Config) *store.Error {
 	)
 }
 
-// TooManyMembers is the error for an object of a request with more members than a document may have variables.
+// MaxMembers returns how many members an object of a request may have: those of the request, its variables and its extensions.
+func MaxMembers(config Config) int { return max(config.Variables, 1000) }
+
+// TooManyMembers is the error for an object with more than MaxMembers.
 func TooManyMembers(config Config) *store.Error {
-	return describeFirst(limitCheck{"has an object with %d members or more", config.Variables + 1, config.Variables, "send only the variables that the operation defines"})
+	return describeFirst(limitCheck{"has an object with %d members or more", MaxMembers(config) + 1, MaxMembers(config), "send the variables that the operation defines, and no others"})
 }
 
 // describeFirst returns the error of a request for the first exceeded limit.

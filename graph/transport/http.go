@@ -66,13 +66,12 @@ func writeUnread(w http.ResponseWriter, text []byte, what, rule string, path []s
 		WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{tooMany})
 		return
 	}
-	if err := store.CheckJSON(text); err != nil {
-		first := store.AsErrors(err)[0]
-		if len(path) == 0 && len(first.Path) > 0 && requestMembers[first.Path[0]] != 0 {
-			path = first.Path[:1]
+	if encoding := store.EncodingError(err); encoding != nil {
+		if len(path) == 0 && len(encoding.Path) > 0 && requestMembers[encoding.Path[0]] != 0 {
+			path = encoding.Path[:1]
 		}
-		first.Path = path
-		WriteErrors(w, http.StatusBadRequest, store.Errors{first})
+		encoding.Path = path
+		WriteErrors(w, http.StatusBadRequest, store.Errors{encoding})
 		return
 	}
 	(&httpError{http.StatusBadRequest, "", store.Invalid, store.NotJSON(text, what, rule)}).write(w)

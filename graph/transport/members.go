@@ -49,7 +49,7 @@ func (r *memberReader) object(prefix string) error {
 	}
 	_, _ = r.decoder.ReadToken()
 	for count := 0; r.decoder.PeekKind() != '}'; count++ {
-		if count == r.limits.Variables {
+		if count == limits.MaxMembers(r.limits) {
 			return limits.TooManyMembers(r.limits)
 		}
 		raw, err := r.decoder.ReadValue()

@@ -35,7 +35,7 @@ func parseMessage(kind websocket.MessageType, text []byte, config limits.Config)
 	switch tooMany := new(store.Error); {
 	case errors.As(err, &tooMany):
 		return message, tooMany.Detail
-	case err != nil && store.CheckJSON(text) != nil:
+	case store.EncodingError(err) != nil:
 		return message, "A message must be valid UTF-8 without half surrogate pairs."
 	case err != nil || kind != websocket.MessageText:
 		return message, "A message must be a JSON object in a text frame."
