@@ -77,7 +77,9 @@ type variableCoercer struct {
 const longVariable = 64 << 10
 
 // isFull reports whether the rest is not read: there are more errors than a response has, or one in a long variable.
-func (c *variableCoercer) isFull() bool { return len(c.errs) > limits.MaxErrors || c.isLong && len(c.errs) > 0 }
+func (c *variableCoercer) isFull() bool {
+	return len(c.errs) > limits.MaxErrors || c.isLong && len(c.errs) > 0
+}
 
 // valuePath is the path of a value: a variable's name, or an index or member below a parent.
 type valuePath struct {
