@@ -53,8 +53,11 @@ var literalsOfCorrectType = core.Rule{Name: "ValuesOfCorrectType", RuleFunc: fun
 			if _, err := strconv.ParseInt(value.Raw, 10, 32); err != nil {
 				report("a whole number from -2147483648 to 2147483647")
 			}
-		case !isLiteralOf(definition, value.Kind):
+		case isLiteralOf(definition, value.Kind):
+		case definition.Kind == ast.InputObject || definition.OneOf("Int", "Float", "String", "Boolean", "ID"):
 			report("found " + valueNames[value.Kind])
+		default: // a scalar of this schema
+			report("found " + valueNames[value.Kind] + ". Send a string")
 		}
 	})
 }}
