@@ -104,6 +104,12 @@ func textProblem(text []byte, rule func(string) string) string {
 	return rule(string(text))
 }
 
+// TextOf returns the text of a valid JSON string; empty for nil.
+func TextOf(raw []byte) string {
+	text, _ := jsontext.AppendUnquote(nil, raw)
+	return string(text)
+}
+
 // EscapeProblem returns what is wrong with the \uXXXX escapes of a text, to follow its
 // name: a lone surrogate. It returns "" if nothing is wrong.
 func EscapeProblem(text string) string {

@@ -81,7 +81,8 @@ func checkMembers(value *ast.Value, addError core.AddErrFunc) {
 	for _, field := range definition.Fields {
 		known = append(known, field.Name)
 		if field.Type.NonNull && field.DefaultValue == nil && value.Children.ForName(field.Name) == nil {
-			addError(core.Message(`Field "%s.%s" of required type "%s" was not provided.`, definition.Name, field.Name, field.Type), core.At(value.Position))
+			addError(core.Message(`Field "%s.%s" of required type "%s" was not provided.`, definition.Name, field.Name, field.Type),
+				core.At(value.Position))
 		}
 	}
 	if definition.Directives.ForName("oneOf") != nil {

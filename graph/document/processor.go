@@ -80,7 +80,7 @@ func (p *Processor) Prepare(params *graphql.RawParams, sent map[string]json.RawM
 	if op.Definition == nil {
 		return op, nil
 	}
-	variables, errs := coerceVariables(p.Schema, op.Definition, sent, p.Limits)
+	variables, errs := coerceVariables(p.Schema, op.Definition, sent, p.Limits.Name)
 	if len(errs) > 0 {
 		return nil, errs
 	}

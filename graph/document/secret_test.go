@@ -24,7 +24,7 @@ func requireNoSecret(t *testing.T, processor *Processor, query string, variables
 	if variables != nil {
 		document, err := parser.ParseQuery(&ast.Source{Input: query})
 		require.NoError(t, err)
-		_, errs = coerceVariables(processor.Schema, document.Operations[0], variables, processor.Limits)
+		_, errs = coerceVariables(processor.Schema, document.Operations[0], variables, processor.Limits.Name)
 	}
 	text, err := json.Marshal(errs)
 	require.NoError(t, err)

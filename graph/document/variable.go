@@ -20,9 +20,11 @@ import (
 // coerceVariables decodes the values of an operation's variables, which are valid JSON, and coerces them by the specification. That
 // is stricter than the library: an Int is a whole number and not a string, an enum value is exactly one of its names. Errors name
 // the variable and the member, in the message and in extensions.argument, and never a value. A value is decoded along its type, so
-// what has another type is not decoded. Variables that the operation does not define are ignored.
-func coerceVariables(schema *ast.Schema, operation *ast.OperationDefinition, given map[string]json.RawMessage, config limits.Config) (map[string]any, gqlerror.List) {
-	c := &variableCoercer{schema: schema, maxName: config.Name}
+// what has another type is not decoded. maxName is the length of a name that an error repeats, in bytes. Variables that the operation does not define are ignored.
+func coerceVariables(
+	schema *ast.Schema, operation *ast.OperationDefinition, given map[string]json.RawMessage, maxName int,
+) (map[string]any, gqlerror.List) {
+	c := &variableCoercer{schema: schema, maxName: maxName}
 	var nulls []string // variables that are null and may be
 	coerced := make(map[string]any, len(operation.VariableDefinitions))
 	for _, definition := range operation.VariableDefinitions {
@@ -177,16 +179,10 @@ func (c *variableCoercer) scalar(at *valuePath, name string, value jsontext.Valu
 	case name == "Boolean" && (kind == 't' || kind == 'f'):
 		return kind == 't'
 	case kind == '"' && name != "Int" && name != "Float" && name != "Boolean":
-		return textOf(value)
+		return store.TextOf(value)
 	}
 	c.addError(at, "must be "+withArticle(name)+", got "+jsonKind(kind))
 	return nil
-}
-
-// textOf returns the text of a valid JSON string.
-func textOf(value jsontext.Value) string {
-	text, _ := jsontext.AppendUnquote(nil, value)
-	return string(text)
 }
 
 // wholeNumber parses 5, 5.0 and 5e0, which are the same number.
@@ -211,7 +207,7 @@ func wholeNumber(value jsontext.Value) (int64, bool) {
 // enum coerces a value of an enum: the exact name of one of its values.
 func (c *variableCoercer) enum(at *valuePath, definition *ast.Definition, value jsontext.Value) any {
 	if value.Kind() == '"' && limits.MinLength(value) <= c.maxName {
-		if name := textOf(value); definition.EnumValues.ForName(name) != nil {
+		if name := store.TextOf(value); definition.EnumValues.ForName(name) != nil {
 			return name
 		}
 	}
@@ -266,7 +262,7 @@ func (c *variableCoercer) object(at *valuePath, definition *ast.Definition) any 
 func (c *variableCoercer) name() string {
 	raw, _ := c.ReadValue()
 	if limits.MinLength(raw) <= c.maxName {
-		if name := textOf(raw); len(name) <= c.maxName {
+		if name := store.TextOf(raw); len(name) <= c.maxName {
 			return name
 		}
 	}

@@ -45,7 +45,8 @@ func MaxMembers(config Config) int { return max(config.Variables, 1000) }
 
 // TooManyMembers is the error for an object with more than MaxMembers.
 func TooManyMembers(config Config) *store.Error {
-	return describeFirst(limitCheck{"has an object with %d members or more", MaxMembers(config) + 1, MaxMembers(config), "send the variables that the operation defines, and no others"})
+	return describeFirst(limitCheck{"has an object with %d members or more", MaxMembers(config) + 1, MaxMembers(config),
+		"send only the variables that the operation defines"})
 }
 
 // describeFirst returns the error of a request for the first exceeded limit.
@@ -70,8 +71,8 @@ func CheckTexts(query, operationName, documentID []byte, config Config) *gqlerro
 		limitCheck
 	}{
 		{query, "The document", limitCheck{"is %d bytes long", len(query) - 2, config.Bytes, "send values as variables"}},
-		{operationName, "The request", limitCheck{"has an operationName of %d bytes", len(operationName) - 2, config.Name, "send the name of an operation"}},
-		{documentID, "The request", limitCheck{"has a documentId of %d bytes", len(documentID) - 2, MaxReference, "send the hash or id of a document"}},
+		{operationName, "The request", limitCheck{"has an operationName of %d bytes", len(operationName) - 2, config.Name, "send a shorter one"}},
+		{documentID, "The request", limitCheck{"has a documentId of %d bytes", len(documentID) - 2, MaxReference, "send a shorter one"}},
 	} {
 		if MinLength(text.sent) > text.max {
 			return &gqlerror.Error{Message: text.describe(text.subject), Extensions: map[string]any{"code": store.Unprocessable}}

@@ -44,15 +44,13 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, known *reqctx.Req
 		WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 		return
 	}
-	const rule = `The body must be one JSON object: {"query": "…", "variables": {…}}.`
 	sent, err := readMembers(body, h.exec.Limits, "variables", "extensions")
-	if err != nil {
-		writeUnread(w, body, "The body", rule, nil, err)
-		return
-	}
 	request, wrong := newRequest(sent, h.exec.Limits)
-	if wrong != "" {
-		(&httpError{http.StatusBadRequest, "", store.Invalid, rule}).write(w)
+	if err == nil && wrong != "" {
+		err = errNotObject
+	}
+	if err != nil {
+		writeUnread(w, body, "The body", `The body must be one JSON object: {"query": "…", "variables": {…}}.`, nil, err)
 		return
 	}
 	request.Known, request.Sent = known, body

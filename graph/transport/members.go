@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"portico/graph/limits"
+	"portico/store"
 )
 
 // members are the members of a JSON object, and of objects in it, by their path, such as variables.first. The values are parts of
@@ -58,7 +59,7 @@ func (r *memberReader) object(prefix string) error {
 		}
 		path := prefix
 		if limits.MinLength(raw) <= r.limits.Name {
-			path += textOf(json.RawMessage(raw))
+			path += store.TextOf(raw)
 		}
 		isNested := r.decoder.PeekKind() == '{' && slices.Contains(r.nested, path)
 		begin := int(r.decoder.InputOffset())
@@ -98,10 +99,4 @@ func (m members) below(path string) members {
 		}
 	}
 	return below
-}
-
-// textOf returns the text of a valid JSON string; empty for nil.
-func textOf(value json.RawMessage) string {
-	text, _ := jsontext.AppendUnquote(nil, value)
-	return string(text)
 }

@@ -97,19 +97,20 @@ func newRequest(sent members, config limits.Config) (req *executor.Request, wron
 			return nil, name
 		}
 	}
-	req = &executor.Request{Variables: sent.below("variables"), Refused: limits.CheckTexts(sent["query"], sent["operationName"], sent["documentId"], config)}
+	query, name, id := sent.value("query"), sent.value("operationName"), sent.value("documentId")
+	req = &executor.Request{Variables: sent.below("variables"), Refused: limits.CheckTexts(query, name, id, config)}
 	if req.Refused != nil {
 		return req, ""
 	}
-	req.Params = graphql.RawParams{Query: textOf(sent.value("query")), OperationName: textOf(sent.value("operationName")), Extensions: map[string]any{}}
+	req.Params = graphql.RawParams{Query: store.TextOf(query), OperationName: store.TextOf(name), Extensions: map[string]any{}}
 	for name, value := range sent.below("extensions") {
 		if len(value) > limits.MaxReference {
 			value = json.RawMessage(`"…"`) // no extension that the server reads is as long
 		}
 		req.Params.Extensions[name], _ = store.DecodeNumbers(value)
 	}
-	if id := textOf(sent.value("documentId")); id != "" {
-		req.Params.Extensions[document.PersistedQueryExtension] = document.PersistedQuery(id)
+	if reference := store.TextOf(id); reference != "" {
+		req.Params.Extensions[document.PersistedQueryExtension] = document.PersistedQuery(reference)
 	}
 	return req, ""
 }

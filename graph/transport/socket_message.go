@@ -48,10 +48,10 @@ func parseMessage(kind websocket.MessageType, text []byte, config limits.Config)
 		case value == nil:
 		case value[0] != '"':
 			return message, fmt.Sprintf("The member %s of a message must be a string.", member.name)
-		case limits.MinLength(value) > maxOperationID:
+		case limits.MinLength(value) > maxOperationID || len(store.TextOf(value)) > maxOperationID:
 			return message, fmt.Sprintf("The %s of a message must have at most %d bytes.", member.name, maxOperationID)
 		default:
-			*member.into = textOf(value)
+			*member.into = store.TextOf(value)
 		}
 	}
 	message.Payload = sent.value("payload")
@@ -60,8 +60,6 @@ func parseMessage(kind websocket.MessageType, text []byte, config limits.Config)
 		return message, "A message must have a type."
 	case !slices.Contains(messageTypes, message.Type):
 		return message, "The type of a message must be complete, connection_init, ping, pong or subscribe."
-	case len(message.ID) > maxOperationID:
-		return message, fmt.Sprintf("The id of a message must have at most %d bytes.", maxOperationID)
 	case message.ID == "" && (message.Type == "subscribe" || message.Type == "complete"):
 		return message, fmt.Sprintf("A %s message must have an id.", message.Type)
 	case message.Payload != nil && message.Payload[0] != '{' && message.Type != "complete":
@@ -83,7 +81,7 @@ func parseMessage(kind websocket.MessageType, text []byte, config limits.Config)
 	return message, ""
 }
 
-// forTransport returns the message for the library's transport, which reads it again. It needs the payload of a ping alone, to send it back.
+// forTransport returns the message for the library's transport, which reads it again, and sends the payload of a ping back.
 func (m *socketMessage) forTransport() []byte {
 	text := []byte(`{"type":` + strconv.Quote(m.Type) + `,"id":`)
 	text = append(store.AppendString(text, m.ID), `,"payload":`...)

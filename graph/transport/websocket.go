@@ -79,7 +79,8 @@ func (e socketExecutor) CreateOperationContext(ctx context.Context, params *grap
 	req := e.socket.lastRequest
 	e.socket.lastRequest = nil
 	e.socket.mu.Unlock()
-	req.Params.Headers = params.Headers
+	params.Query, params.OperationName, params.Extensions = req.Params.Query, req.Params.OperationName, req.Params.Extensions
+	req.Params = *params
 	opCtx, errs := e.createOperation(ctx, req)
 	if errs != nil {
 		e.socket.mu.Lock()
@@ -176,7 +177,7 @@ func (s *socketConn) NextReader() (int, io.Reader, error) {
 
 // accept returns a message for the transport, or a reason to close if it violates the protocol or a
 // limit. It checks the size before connection_init, the number of values, the form, then the order of messages, for which it keeps
-// the state: initialized, ids, lastID and lastRequest. It keeps the payload of connection_init for init: the transport would keep it for good.
+// the state: initialized, ids, lastID and lastRequest. It keeps the payload of connection_init for init alone.
 func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *closeReason) {
 	if len(text) > maxInitMessage && !s.isInitialized() {
 		return nil, &closeReason{code: closeBadRequest, reason: fmt.Sprintf("connection_init must have at most %d bytes, got %d", maxInitMessage, len(text))}
