@@ -69,10 +69,9 @@ func isLiteralOf(definition *ast.Definition, kind ast.ValueKind) bool {
 		return kind == ast.IntValue || kind == ast.FloatValue
 	case "Boolean":
 		return kind == ast.BooleanValue
-	case "ID":
-		return kind == ast.StringValue || kind == ast.BlockValue || kind == ast.IntValue
 	}
-	return definition.Kind == ast.Scalar && definition.Name != "Int" && (kind == ast.StringValue || kind == ast.BlockValue)
+	isText := kind == ast.StringValue || kind == ast.BlockValue
+	return definition.Kind == ast.Scalar && (isText && definition.Name != "Int" || definition.Name == "ID" && kind == ast.IntValue)
 }
 
 // checkMembers reports the members of an input object that are missing, unknown, or not the only one of an input that is @oneOf.

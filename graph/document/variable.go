@@ -20,7 +20,8 @@ import (
 // coerceVariables decodes the values of an operation's variables, which are valid JSON, and coerces them by the specification. That
 // is stricter than the library: an Int is a whole number and not a string, an enum value is exactly one of its names. Errors name
 // the variable and the member, in the message and in extensions.argument, and never a value. A value is decoded along its type, so
-// what has another type is not decoded. maxName is the length of a name that an error repeats, in bytes. Variables that the operation does not define are ignored.
+// what has another type is not decoded. maxName is the length of a name that an error repeats, in bytes. Variables that the
+// operation does not define are ignored.
 func coerceVariables(
 	schema *ast.Schema, operation *ast.OperationDefinition, given map[string]json.RawMessage, maxName int,
 ) (map[string]any, gqlerror.List) {

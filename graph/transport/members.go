@@ -87,12 +87,9 @@ func (m members) value(path string) json.RawMessage {
 	return nil
 }
 
-// below returns the members of an object in it; nil if it was sent as null.
+// below returns the members of an object in it.
 func (m members) below(path string) members {
 	below := members{}
-	if m.value(path) == nil {
-		return below
-	}
 	for name, value := range m {
 		if rest, found := strings.CutPrefix(name, path+"."); found {
 			below[rest] = value
