@@ -21,7 +21,7 @@ import (
 var updates = map[string]struct{ key, values, read string }{
 	"promotionUpdate": {`id: "ten-off"`, `minCartValue: [{currency: "USD", amount: "5"}], maxApplicationsPerCart: 2, details: {percentDiscount: {percent: "5", percentByCurrency: [{currency: "USD", percent: "6"}]}}, maxDiscountValue: [{currency: "USD", amount: "5"}], targetCatalogIds: ["main"], itemConditions: [{template: "t", field: "f", type: BOOLEAN, value: "true"}]`,
 		`promotion(id: "ten-off") { name description promotionType enabled automatic start end minCartValue { amount } maxDiscountValue { amount } maxApplicationsPerCart restDetails targetCatalogUuids itemConditions { field } }`},
-	"gatewayUpdate":        {`slug: CARD_PROCESSOR`, `name: "Mine", enabled: true, test: true, merchantId: "m", username: "u", password: "p"`, `gateway(slug: CARD_PROCESSOR) { name enabled test merchantId username passwordSet }`},
+	"gatewayUpdate":        {`slug: CARD_PROCESSOR`, `name: "Mine", enabled: true, test: true, merchantId: "m", username: "u", password: $secret`, `gateway(slug: CARD_PROCESSOR) { name enabled test merchantId username passwordSet }`},
 	"settingsUpdate":       {``, `pageLength: 7, currency: "EUR", locale: "fr"`, `settings { pageLength currency locale }`},
 	"catalogUpdate":        {`id: "main"`, `locale: "fr", currency: "EUR"`, `catalog(id: "main") { name hierarchies { uuid } pricebooks { pricebook { uuid } } locale currency }`},
 	"catalogRuleUpdate":    {`id: "everyone"`, `accountIds: ["a"], accountTagIds: ["a"], customerIds: ["a"], channels: ["a"], tags: ["a"], schedules: [{validFrom: "2024-01-01T00:00:00Z"}]`, `catalogRule(id: "everyone") { name catalog { uuid } accountIds accountTagIds customerIds channels tags schedules { validFrom } }`},
@@ -183,8 +183,10 @@ func nullsOf(t *testing.T, s *graphtest.Service, mutation, key, values, read str
 		operation := "mutation"
 		if strings.Contains(members, "$absent") {
 			operation = "mutation ($absent: String)"
+		} else if strings.Contains(members, "$secret") {
+			operation = "mutation ($secret: Secret)"
 		}
-		s.Post(t, fmt.Sprintf(`%s { update: %s(input: {%s}) { userErrors { field code message } } }`, operation, mutation, strings.Trim(key+", "+members, ", ")), nil).Read(t, &p)
+		s.Post(t, fmt.Sprintf(`%s { update: %s(input: {%s}) { userErrors { field code message } } }`, operation, mutation, strings.Trim(key+", "+members, ", ")), graphtest.Variables{"secret": "p"}).Read(t, &p)
 		return p
 	}
 	state := func() string {

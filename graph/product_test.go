@@ -181,7 +181,7 @@ func productLists() []scenario {
 		{name: "an unknown attribute", query: list(`filter: {colour: {eq: "red"}}`), codes: invalid},
 		{name: "an unknown operator", query: list(`filter: {name: {like: "A*"}}`), codes: invalid},
 		{name: "an invalid time", query: list(`filter: {bounds: {updatedAt: {gt: "yesterday"}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
-		{name: "a number instead of a time", query: list(`filter: {bounds: {updatedAt: {gt: 5}}}`), codes: invalid, argument: "filter.bounds.updatedAt.gt", holds: []string{"found 5. Send a string."}},
+		{name: "a number instead of a time", query: list(`filter: {bounds: {updatedAt: {gt: 5}}}`), codes: invalid, argument: "filter.bounds.updatedAt.gt", holds: []string{"found a whole number. Send a string."}},
 		{name: "a list instead of a time", query: `query($at: DateTime) { products(filter: {bounds: {updatedAt: {gt: $at}}}) { totalCount } }`, variables: graphtest.Variables{"at": []int{1}}, codes: invalid},
 	}
 }

@@ -2,6 +2,9 @@ package graph_test
 
 import (
 	"os"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,11 +13,13 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
 
+	"portico/graph/generated"
 	"portico/graph/graphtest"
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
+	"portico/store/gateway"
 	"portico/store/release"
 )
 
@@ -305,6 +310,52 @@ func TestMutationsHaveOneShape(t *testing.T) {
 		require.NotNil(t, faults, field.Name)
 		require.Equal(t, "[UserError!]!", faults.Type.String())
 	}
+}
+
+// The type Secret marks what is secret: each member of an input whose Go type is a secret, or whose name says so, has it.
+func TestSecretMembersHaveTheTypeSecret(t *testing.T) {
+	t.Parallel()
+	schema, named := graphtest.Schema(), regexp.MustCompile(`(?i)password|secret|token|credential`)
+	for _, definition := range schema.Types {
+		for _, field := range definition.Fields {
+			if definition.Kind == ast.InputObject && named.MatchString(field.Name) {
+				require.Equal(t, "Secret", field.Type.Name(), "%s.%s", definition.Name, field.Name)
+			}
+			for _, argument := range field.Arguments {
+				require.False(t, named.MatchString(argument.Name) && argument.Type.Name() != "Secret", "%s.%s(%s:)", definition.Name, field.Name, argument.Name)
+			}
+		}
+	}
+	found, seen := 0, map[*ast.Definition]bool{}
+	var checkInput func(in reflect.Type, of *ast.Definition)
+	checkInput = func(in reflect.Type, of *ast.Definition) {
+		for in.Kind() == reflect.Pointer || in.Kind() == reflect.Slice {
+			in = in.Elem()
+		}
+		if of.Kind != ast.InputObject || in.Kind() != reflect.Struct || seen[of] {
+			return
+		}
+		seen[of] = true
+		for _, member := range of.Fields {
+			field, ok := in.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, member.Name) })
+			if !ok {
+				continue
+			}
+			isSecret := field.Type == reflect.TypeFor[gateway.Secret]() || field.Type == reflect.TypeFor[*gateway.Secret]()
+			require.Equal(t, isSecret, member.Type.Name() == "Secret", "%s.%s", of.Name, member.Name)
+			if isSecret {
+				found++
+			} else {
+				checkInput(field.Type, schema.Types[member.Type.Name()])
+			}
+		}
+	}
+	resolver := reflect.TypeFor[generated.MutationResolver]()
+	for method := range resolver.Methods() {
+		field := schema.Mutation.Fields[slices.IndexFunc(schema.Mutation.Fields, func(f *ast.FieldDefinition) bool { return strings.EqualFold(f.Name, method.Name) })]
+		checkInput(method.Type.In(1), schema.Types[field.Arguments[0].Type.Name()])
+	}
+	require.Positive(t, found)
 }
 
 // Every connection takes the same arguments and has the same fields.

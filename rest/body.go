@@ -131,9 +131,8 @@ func checkContentType(r *http.Request) error {
 		Detail: fmt.Sprintf("The body must be JSON with Content-Type: application/json, got %q.", label)}}
 }
 
-// checkJSON returns INVALID for text that could not be stored unchanged. The error names
-// members without the data around them. If the resource has a secret, it names only
-// known members: other names may be a secret in the wrong place.
+// checkJSON returns INVALID for text that could not be stored unchanged. The error names members that the resource has, without
+// the data around them: other names are the client's text.
 func checkJSON(body []byte, begin string, into any) error {
 	err := store.CheckJSON(body)
 	if err == nil {
@@ -144,31 +143,10 @@ func checkJSON(body []byte, begin string, into any) error {
 	if len(first.Path) > 0 && first.Path[0] == "data" {
 		around, first.Path = first.Path[:1], first.Path[1:]
 	}
-	if t := reflect.TypeOf(into).Elem(); hasSecret(t) {
-		first.Path = knownMember(t, first.Path)
-	}
-	if len(first.Path) == 0 || begin != "{" {
+	if first.Path = store.KnownPath(reflect.TypeOf(into), first.Path); len(first.Path) == 0 || begin != "{" {
 		first.Path = append(around, first.Path...)
 	}
 	return first
-}
-
-// hasSecret reports whether a resource has a member that is never returned.
-func hasSecret(of reflect.Type) bool {
-	return of.Kind() == reflect.Struct && slices.ContainsFunc(reflect.VisibleFields(of), func(f reflect.StructField) bool {
-		return f.Type == reflect.TypeFor[*gateway.Secret]()
-	})
-}
-
-// knownMember returns the first step of a path if the resource has such a member, else
-// nothing.
-func knownMember(of reflect.Type, path []string) []string {
-	for _, f := range reflect.VisibleFields(of) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); len(path) > 0 && path[0] == name {
-			return path[:1]
-		}
-	}
-	return nil
 }
 
 // maxQuoted is how many bytes of a number an error quotes.

@@ -51,7 +51,7 @@ func writeCases() map[string]writeCase {
 			`mutation { shopperTokenCreate(input: {customerId: "u1"}) { token expiresAt scopes userErrors { message } } }`},
 		"PUT /v2/gateways/:slug": {"/v2/gateways/card_processor", `{"data":{"password":"one"}}`, "/v2/gateways/card_processor",
 			`{"data":{"password":"two"}}`,
-			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, password: "one"}) { gateway { passwordSet } userErrors { message } } }`},
+			`mutation ($secret: Secret) { gatewayUpdate(input: {slug: CARD_PROCESSOR, password: $secret}) { gateway { passwordSet } userErrors { message } } }`},
 		"POST /v2/promotions":    {promotions, create("A"), promotions, create("B"), ""},
 		"PUT /v2/promotions/:id": {spring, `{"data":{"name":"A"}}`, spring, `{"data":{"name":"B"}}`, ""},
 		"DELETE /v2/promotions/:id": {spring, "", "/v2/promotions/none", "",
@@ -104,7 +104,7 @@ func TestEveryWriteTakesAnIdempotencyKey(t *testing.T) {
 				if w.mutation == "" {
 					return
 				}
-				text, err := json.Marshal(map[string]string{"query": w.mutation})
+				text, err := json.Marshal(map[string]any{"query": w.mutation, "variables": map[string]string{"secret": "one"}})
 				require.NoError(t, err)
 				across := s.send(t, "POST", "/graphql", string(text), "Idempotency-Key", key)
 				require.Equal(t, "true", across.Header().Get(header), "the same operation on the other API: %s", across.Body)

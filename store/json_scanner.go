@@ -232,6 +232,23 @@ func MemberType(shape reflect.Type, name string) (reflect.Type, bool) {
 	return found, known
 }
 
+// KnownPath returns the steps of a path up to the first that is neither a member that its type has nor an index. An error may name
+// these. Other steps are text of the client.
+func KnownPath(shape reflect.Type, path []string) []string {
+	for i, step := range path {
+		known := false
+		if shape = indirect(shape); shape != nil && shape.Kind() == reflect.Struct {
+			shape, known = MemberType(shape, step)
+		} else if shape != nil && (shape.Kind() == reflect.Slice || shape.Kind() == reflect.Array) {
+			shape, known = shape.Elem(), strings.Trim(step, "0123456789") == ""
+		}
+		if !known {
+			return path[:i]
+		}
+	}
+	return path
+}
+
 // named returns the type of the member called name, which may contain escapes.
 func (m *structMembers) named(name []byte) (reflect.Type, bool) {
 	if bytes.IndexByte(name, '\\') >= 0 {

@@ -2,11 +2,13 @@ package store
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A SyntaxProblem says where a text stops being JSON. It quotes nothing of the text, which may hold secrets.
@@ -20,41 +22,42 @@ func (p *SyntaxProblem) String() string {
 	return fmt.Sprintf("line %d, column %d: %s", p.Line, p.Column, p.Expected)
 }
 
-// FindSyntaxProblem returns the first problem of a text that must be one JSON value; nil if it has none.
+// FindSyntaxProblem returns the first problem of a text that must be one JSON value; nil if it has none. It copies nothing.
 func FindSyntaxProblem(text []byte) *SyntaxProblem {
-	var value json.RawMessage
-	err := json.Unmarshal(text, &value)
-	var syntax *json.SyntaxError
-	if !errors.As(err, &syntax) {
-		return nil
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), encodedText)
+	_, err := d.ReadValue()
+	at, expected := len(text), ""
+	var syntax *jsontext.SyntacticError
+	switch {
+	case err == nil:
+		rest := bytes.TrimLeft(text[d.InputOffset():], " \t\r\n")
+		if len(rest) == 0 {
+			return nil
+		}
+		at, expected = len(text)-len(rest), "expected the end, since the value is complete"
+	case err == io.EOF:
+		expected = "expected a value, and the text is empty"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		expected = "expected more, since the text ends within a value"
+	case errors.As(err, &syntax):
+		at, expected = int(syntax.ByteOffset), expectedJSON(syntax.Err.Error())
 	}
-	at := int(syntax.Offset) - 1 // of the byte that is wrong
-	expected := ""
-	switch message := syntax.Error(); {
-	case len(bytes.TrimSpace(text)) == 0:
-		at, expected = len(text), "expected a value, and the text is empty"
-	case strings.HasPrefix(message, "unexpected end"):
-		at, expected = len(text), "expected more, since the text ends within a value"
-	default:
-		expected = expectedJSON(message)
-	}
-	before := text[:min(max(0, at), len(text))]
+	before := text[:at]
 	return &SyntaxProblem{bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1, expected}
 }
 
-// expectedJSON says what must stand where encoding/json found another character. Its messages quote it.
+// expectedJSON says what must stand where jsontext found another character. Its messages quote it.
 func expectedJSON(message string) string {
 	for _, state := range []struct{ context, expected string }{
-		{"beginning of value", "expected a value"},
-		{"object key string", "expected the name of a member in double quotes"},
-		{"after object key:value pair", "expected a comma or }"},
-		{"after object key", "expected a colon"},
+		{"at start of value", "expected a value"},
+		{"at start of string", "expected the name of a member in double quotes"},
+		{"after object value", "expected a comma or }"},
+		{"after object name", "expected a colon"},
 		{"after array element", "expected a comma or ]"},
 		{"escape", `expected an escape such as \n, \" or \u00e9`},
-		{"in string literal", `expected an escape such as \n in place of a control character`},
-		{"numeric literal", "expected a digit"},
+		{"non-control", `expected an escape such as \n in place of a control character`},
+		{"in number", "expected a digit"},
 		{"in literal", "expected true, false or null"},
-		{"after top-level value", "expected the end, since the value is complete"},
 		{"exceeded max depth", "expected fewer levels of arrays and objects"},
 	} {
 		if strings.Contains(message, state.context) {

@@ -2,13 +2,15 @@ package store
 
 import (
 	"bytes"
-	"encoding/json"
-	"io"
+	"errors"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // JSON decoders silently replace invalid UTF-8 and lone surrogates by U+FFFD, so that
@@ -43,115 +45,69 @@ func CheckImportLine(raw []byte) error {
 	})
 }
 
-// checkJSON calls rule for each text; rule returns what is wrong, or "".
+// checkJSON calls rule for each text; rule returns what is wrong, or "". It copies only texts with escapes.
 func checkJSON(raw []byte, rule func(string) string) error {
 	if utf8.Valid(raw) && !bytes.Contains(raw, []byte(`\u`)) {
 		return nil
 	}
-	w := &textWalker{decoder: json.NewDecoder(bytes.NewReader(raw)), raw: raw, rule: rule}
+	d := jsontext.NewDecoder(bytes.NewBuffer(raw), encodedText)
 	for {
-		if err := w.next(); err != nil || w.err != nil {
-			return w.err
-		}
-	}
-}
-
-// textWalker visits the texts of a JSON value.
-type textWalker struct {
-	decoder *json.Decoder
-	raw     []byte
-	rule    func(string) string
-	levels  []textLevel
-	err     error
-}
-
-// textLevel is an object or array that encloses the current position.
-type textLevel struct {
-	object bool
-	name   string // of the member; empty if the next text is a name
-	index  int    // of the element, from 0; in an object 0 before a member's name and 1 after it
-}
-
-// next reads a token. io.EOF and malformed JSON end the walk.
-func (w *textWalker) next() error {
-	before := w.decoder.InputOffset()
-	token, err := w.decoder.Token()
-	if err != nil {
-		return err
-	}
-	switch token := token.(type) {
-	case json.Delim:
-		if token == '{' || token == '[' {
-			w.levels = append(w.levels, textLevel{object: token == '{'})
-			return nil
-		}
-		if len(w.levels) == 0 {
-			return io.EOF
-		}
-		w.levels = w.levels[:len(w.levels)-1]
-	case string:
-		isName := w.takesName()
-		if broken := w.problem(w.raw[before:w.decoder.InputOffset()]); broken != "" {
-			if isName {
-				broken = "has a member name that " + broken
+		if d.PeekKind() != '"' {
+			if _, err := d.ReadToken(); err != nil {
+				return nil
 			}
-			w.err = Invalidf(w.path(isName), "%s", broken)
+			continue
+		}
+		within, before := d.StackIndex(d.StackDepth())
+		text, err := d.ReadValue()
+		if err != nil {
 			return nil
 		}
-		if isName {
-			level := &w.levels[len(w.levels)-1]
-			level.name, level.index = token, 1
-			return nil
+		broken := textProblem(text, rule)
+		if broken == "" {
+			continue
 		}
-	}
-	w.endValue()
-	return nil
-}
-
-// takesName reports whether the next text is a member's name.
-func (w *textWalker) takesName() bool {
-	if len(w.levels) == 0 {
-		return false
-	}
-	level := w.levels[len(w.levels)-1]
-	return level.object && level.index == 0
-}
-
-// endValue moves on to the next element or member.
-func (w *textWalker) endValue() {
-	if len(w.levels) == 0 {
-		return
-	}
-	level := &w.levels[len(w.levels)-1]
-	if level.object {
-		level.name, level.index = "", 0
-		return
-	}
-	level.index++
-}
-
-// path returns the current path; for a name, that of its object.
-func (w *textWalker) path(ofName bool) (path []string) {
-	levels := w.levels
-	if ofName {
-		levels = levels[:len(levels)-1]
-	}
-	for _, level := range levels {
-		if level.object {
-			path = append(path, level.name)
-		} else {
-			path = append(path, strconv.Itoa(level.index))
+		path := slices.Collect(d.StackPointer().Tokens())
+		if within == '{' && before%2 == 0 { // the text is the name of a member: the path is that of its object
+			path, broken = path[:len(path)-1], "has a member name that "+broken
 		}
+		return Invalidf(path, "%s", broken)
 	}
-	return path
 }
 
-// problem returns what is wrong with a text; "" if nothing.
-func (w *textWalker) problem(text []byte) string {
+// EncodingError returns INVALID with the path of a text if err, with which jsontext stopped, is about a text that is not valid UTF-8 or
+// has a lone surrogate. It returns nil for another error.
+func EncodingError(err error) *Error {
+	syntax := new(jsontext.SyntacticError)
+	problem := ""
+	switch {
+	case !errors.As(err, &syntax):
+	case strings.Contains(syntax.Err.Error(), "surrogate"):
+		problem = loneSurrogate
+	case strings.Contains(syntax.Err.Error(), "UTF-8"):
+		problem = notUTF8
+	}
+	if problem == "" {
+		return nil
+	}
+	return Invalidf(slices.Collect(syntax.JSONPointer.Tokens()), "%s", problem)
+}
+
+// textProblem returns what is wrong with a text; "" if nothing.
+func textProblem(text []byte, rule func(string) string) string {
 	if !utf8.Valid(text) {
 		return notUTF8
 	}
-	return w.rule(string(text))
+	if !bytes.Contains(text, []byte(`\u`)) {
+		return ""
+	}
+	return rule(string(text))
+}
+
+// TextOf returns the text of a valid JSON string; empty for nil.
+func TextOf(raw []byte) string {
+	text, _ := jsontext.AppendUnquote(nil, raw)
+	return string(text)
 }
 
 // EscapeProblem returns what is wrong with the \uXXXX escapes of a text, to follow its

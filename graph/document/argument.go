@@ -13,26 +13,26 @@ import (
 // nameArguments adds the argument and member to the library's errors of values, in the message and in
 // extensions.argument. The library reports only their location.
 func nameArguments(document *ast.QueryDocument, errs gqlerror.List) {
-	if !slices.ContainsFunc(errs, isValueError) {
+	at := map[gqlerror.Location][]*gqlerror.Error{}
+	for _, err := range errs {
+		if isValueError(err) && len(err.Locations) > 0 {
+			at[err.Locations[0]] = append(at[err.Locations[0]], err)
+		}
+	}
+	if len(at) == 0 {
 		return
 	}
-	at := map[gqlerror.Location][]string{}
 	w := valueWalker{visit: func(path []string, position *ast.Position, _ *ast.Value) {
-		if position != nil {
-			at[gqlerror.Location{Line: position.Line, Column: position.Column}] = slices.Clone(path)
+		if position == nil {
+			return
 		}
+		location := gqlerror.Location{Line: position.Line, Column: position.Column}
+		for _, err := range at[location] {
+			NameArgument(err, store.Invalid, slices.Clone(path))
+		}
+		delete(at, location)
 	}}
 	w.document(document)
-	for _, err := range errs {
-		if path := at[locationOf(err)]; path != nil && isValueError(err) {
-			// For an input that is @oneOf, the library names the first member of the type (Field "TextFilter.eq" must be non-null):
-			// this puts the one that was sent.
-			if before, _, wrong := strings.Cut(err.Message, `" must be non-null.`); wrong {
-				err.Message = before[:strings.LastIndexByte(before, '.')+1] + path[len(path)-1] + `" must be non-null.`
-			}
-			NameArgument(err, store.Invalid, path)
-		}
-	}
 }
 
 // NameArgument adds the path of an argument to an error, and sets its code.
@@ -44,12 +44,4 @@ func NameArgument(err *gqlerror.Error, code store.Code, path []string) {
 // isValueError reports whether an error is about a value, whose location it has.
 func isValueError(err *gqlerror.Error) bool {
 	return err.Rule == "ValuesOfCorrectType" || err.Rule == "UniqueInputFieldNames"
-}
-
-// locationOf returns the first location of an error; the zero value, which no value has, without one.
-func locationOf(err *gqlerror.Error) gqlerror.Location {
-	if len(err.Locations) == 0 {
-		return gqlerror.Location{}
-	}
-	return err.Locations[0]
 }

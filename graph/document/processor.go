@@ -4,6 +4,7 @@
 package document
 
 import (
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"runtime"
@@ -51,10 +52,10 @@ func NewProcessor(config Config) *Processor {
 	return &Processor{config, limits.NewCostEstimator(config.Schema, config.Limits), make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
-// Prepare parses and validates the document of a request, coerces the variables in params, and checks
+// Prepare parses and validates the document of a request, decodes and coerces the variables that it defines into params, and checks
 // the cost. If the document has no operation of the requested name, Definition is nil and the executor
 // reports it.
-func (p *Processor) Prepare(params *graphql.RawParams) (*Operation, gqlerror.List) {
+func (p *Processor) Prepare(params *graphql.RawParams, sent map[string]json.RawMessage) (*Operation, gqlerror.List) {
 	outcome, hash, err := p.resolve(params)
 	if outcome != "" {
 		p.Count(outcome)
@@ -79,7 +80,7 @@ func (p *Processor) Prepare(params *graphql.RawParams) (*Operation, gqlerror.Lis
 	if op.Definition == nil {
 		return op, nil
 	}
-	variables, errs := coerceVariables(p.Schema, op.Definition, params.Variables)
+	variables, errs := coerceVariables(p.Schema, op.Definition, sent, p.Limits.Name)
 	if len(errs) > 0 {
 		return nil, errs
 	}
@@ -105,7 +106,7 @@ func (p *Processor) parse(query string) (*ast.QueryDocument, gqlerror.List) {
 	case errors.As(err, &malformed) && malformed.Locations == nil: // only the error of the token limit has no location
 		return nil, gqlerror.List{limits.TooManyTokens(p.Limits)}
 	case malformed != nil:
-		return nil, gqlerror.List{lexicalError(query, malformed)}
+		return nil, gqlerror.List{syntaxError(query, malformed)}
 	}
 	for _, fragment := range document.Fragments {
 		if len(fragment.VariableDefinition) > 0 { // an early draft of the specification had them
@@ -121,23 +122,23 @@ func (p *Processor) parse(query string) (*ast.QueryDocument, gqlerror.List) {
 	return document, p.validate(document)
 }
 
-// lexicalError returns an error of the parser. For one that found an invalid token, it returns the lexer's, which says what is
-// wrong with the token.
-func lexicalError(query string, err *gqlerror.Error) *gqlerror.Error {
-	if !strings.Contains(err.Message, lexer.Invalid.String()) {
-		return err
-	}
+// syntaxError returns an error of the parser without the text of the token that it quotes, which may be a part of a secret: it keeps
+// the kind of the token and its position. For a token that the lexer does not know, it returns the lexer's error, which says what is
+// wrong. To find it, the lexer reads the document again, within the limits of its length and tokens.
+func syntaxError(query string, err *gqlerror.Error) *gqlerror.Error {
 	tokens := lexer.New(&ast.Source{Input: query})
-	for {
+	for invalid := strings.Contains(err.Message, lexer.Invalid.String()); invalid; {
 		token, failed := tokens.ReadToken()
-		var lexical *gqlerror.Error
-		if errors.As(failed, &lexical) {
-			return lexical
-		}
-		if failed != nil || token.Kind == lexer.EOF {
-			return err
-		}
+		invalid = !errors.As(failed, &err) && token.Kind != lexer.EOF
 	}
+	keyword, message := "", err.Message
+	if at := strings.Index(message, ", found"); at >= 0 {
+		keyword, message = message[:at], message[at:] // such as: Expected "on", found Name "…"
+	}
+	if quote := strings.IndexAny(message, "\"\\"); quote > 0 && message[quote-1] == ' ' {
+		message = strings.TrimSuffix(strings.TrimRight(message[:quote], ": "), " but got") + "."
+	}
+	return &gqlerror.Error{Message: keyword + message, Locations: err.Locations}
 }
 
 // errStopWalk is the panic that ends the library's walk of a document.
@@ -193,8 +194,8 @@ func unlinkVariables(document *ast.QueryDocument) {
 	w.document(document)
 }
 
-// validationRules returns the rules of the GraphQL specification in a fixed order, without the one on
-// conflicting fields: limits.CheckConflicts checks that faster.
+// validationRules returns the rules of the GraphQL specification in a fixed order. limits.CheckConflicts replaces the one on
+// conflicting fields, and literalsOfCorrectType the one on values: the messages of the others have no values.
 func validationRules() []core.Rule {
 	return []core.Rule{
 		rules.FieldsOnCorrectTypeRule,
@@ -220,8 +221,7 @@ func validationRules() []core.Rule {
 		rules.UniqueInputFieldNamesRule,
 		rules.UniqueOperationNamesRule,
 		rules.UniqueVariableNamesRule,
-		rules.ValuesOfCorrectTypeRule,
-		literalsOfScalars,
+		literalsOfCorrectType,
 		rules.VariablesAreInputTypesRule,
 		rules.VariablesInAllowedPositionRule,
 	}

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -15,12 +17,15 @@ import (
 	"portico/store"
 )
 
-// coerceVariables coerces the values of an operation's variables by the specification, which is stricter
-// than the library: an Int is a whole number and not a string, an enum value is exactly one of its
-// names. Errors name the variable and the member, in the message and in extensions.argument. Variables
-// that the operation does not define are ignored.
-func coerceVariables(schema *ast.Schema, operation *ast.OperationDefinition, given map[string]any) (map[string]any, gqlerror.List) {
-	c := &variableCoercer{schema: schema}
+// coerceVariables decodes the values of an operation's variables, which are valid JSON, and coerces them by the specification. That
+// is stricter than the library: an Int is a whole number and not a string, an enum value is exactly one of its names. Errors name
+// the variable and the member, in the message and in extensions.argument, and never a value. A value is decoded along its type, so
+// what has another type is not decoded. maxName is the length of a name that an error repeats, in bytes. Variables that the
+// operation does not define are ignored.
+func coerceVariables(
+	schema *ast.Schema, operation *ast.OperationDefinition, given map[string]json.RawMessage, maxName int,
+) (map[string]any, gqlerror.List) {
+	c := &variableCoercer{schema: schema, maxName: maxName}
 	var nulls []string // variables that are null and may be
 	coerced := make(map[string]any, len(operation.VariableDefinitions))
 	for _, definition := range operation.VariableDefinitions {
@@ -28,14 +33,15 @@ func coerceVariables(schema *ast.Schema, operation *ast.OperationDefinition, giv
 		value, ok := given[definition.Variable]
 		switch {
 		case ok:
-			if value == nil && !definition.Type.NonNull {
+			if string(value) == "null" && !definition.Type.NonNull {
 				nulls = append(nulls, definition.Variable)
 			}
-			coerced[definition.Variable] = c.value(&at, definition.Type, value)
+			c.Decoder, c.isLong = jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true)), len(value) > longVariable
+			coerced[definition.Variable] = c.value(&at, definition.Type)
 		case definition.Type.NonNull && definition.DefaultValue == nil:
 			c.addError(&at, "must be given: it is "+withArticle(definition.Type.String()))
 		}
-		if len(c.errs) > limits.MaxErrors {
+		if c.isFull() {
 			break
 		}
 	}
@@ -61,10 +67,21 @@ func (c *variableCoercer) checkNulls(operation *ast.OperationDefinition, nulls [
 	w.operation(operation)
 }
 
-// variableCoercer coerces values and collects errors.
+// variableCoercer decodes and coerces values, and collects errors.
 type variableCoercer struct {
-	schema *ast.Schema
-	errs   gqlerror.List
+	*jsontext.Decoder // of a variable
+	schema            *ast.Schema
+	maxName           int  // bytes of a name that an error repeats
+	isLong            bool // the variable
+	errs              gqlerror.List
+}
+
+// longVariable is the size in bytes from which a variable is not read beyond its first error.
+const longVariable = 64 << 10
+
+// isFull reports whether the rest is not read: there are more errors than a response has, or one in a long variable.
+func (c *variableCoercer) isFull() bool {
+	return len(c.errs) > limits.MaxErrors || c.isLong && len(c.errs) > 0
 }
 
 // valuePath is the path of a value: a variable's name, or an index or member below a parent.
@@ -84,7 +101,7 @@ func (p *valuePath) path() (path []string) {
 
 // addError adds an error about the value at a path, unless there are more than limits.MaxErrors.
 func (c *variableCoercer) addError(at *valuePath, what string) {
-	if len(c.errs) > limits.MaxErrors {
+	if c.isFull() {
 		return
 	}
 	path := at.path()
@@ -94,85 +111,89 @@ func (c *variableCoercer) addError(at *valuePath, what string) {
 	})
 }
 
-// value coerces a value of a type. It changes lists and objects in place. After an error it returns what was sent.
-func (c *variableCoercer) value(at *valuePath, of *ast.Type, value any) any {
-	if value == nil {
+// value decodes and coerces a value of a type. After an error it returns anything.
+func (c *variableCoercer) value(at *valuePath, of *ast.Type) any {
+	kind := c.PeekKind()
+	if kind == 'n' {
+		_ = c.SkipValue()
 		if of.NonNull {
 			c.addError(at, "must not be null: it is "+withArticle(of.String()))
 		}
 		return nil
 	}
 	if of.Elem != nil {
-		list, ok := value.([]any)
-		if !ok { // the specification coerces a single value to a list of one
-			return []any{c.value(at, of.Elem, value)}
+		if kind != '[' { // the specification coerces a single value to a list of one
+			return []any{c.value(at, of.Elem)}
 		}
-		for i, element := range list {
-			if len(c.errs) > limits.MaxErrors {
-				break
-			}
-			list[i] = c.value(&valuePath{strconv.Itoa(i), at}, of.Elem, element)
+		_, _ = c.ReadToken()
+		list := []any{}
+		for !c.isFull() && c.PeekKind() != ']' {
+			list = append(list, c.value(&valuePath{strconv.Itoa(len(list)), at}, of.Elem))
+		}
+		if !c.isFull() {
+			_, _ = c.ReadToken()
 		}
 		return list
 	}
-	switch definition := c.schema.Types[of.NamedType]; definition.Kind {
-	case ast.Enum:
+	definition := c.schema.Types[of.NamedType]
+	if definition.Kind == ast.InputObject && kind == '{' {
+		return c.object(at, definition)
+	}
+	if definition.Kind == ast.InputObject {
+		if c.addError(at, "must be "+withArticle(definition.Name)+", got "+jsonKind(kind)); !c.isFull() {
+			_ = c.SkipValue()
+		}
+		return nil
+	}
+	value, _ := c.ReadValue()
+	if definition.Kind == ast.Enum {
 		return c.enum(at, definition, value)
-	case ast.InputObject:
-		return c.object(at, definition, value)
 	}
 	return c.scalar(at, of.NamedType, value)
 }
 
 // scalar coerces a scalar. JSON takes every value, other custom scalars a string, whose content is checked when it is
 // unmarshalled.
-func (c *variableCoercer) scalar(at *valuePath, name string, value any) any {
-	switch name {
-	case "Int":
-		if number, ok := value.(json.Number); ok {
-			if n, whole := wholeNumber(number); whole && int64(int32(n)) == n {
-				return n
-			}
-			c.addError(at, "must be an Int, a whole number from -2147483648 to 2147483647")
-			return value
+func (c *variableCoercer) scalar(at *valuePath, name string, value jsontext.Value) any {
+	kind := value.Kind()
+	switch {
+	case name == anyValue:
+		decoded, _ := store.DecodeNumbers(value)
+		return decoded
+	case name == "Int" && kind == '0':
+		if n, whole := wholeNumber(value); whole && int64(int32(n)) == n {
+			return n
 		}
-	case "Float":
-		if number, ok := value.(json.Number); ok {
-			if _, err := number.Float64(); err == nil {
-				return value
-			}
+		c.addError(at, "must be an Int, a whole number from -2147483648 to 2147483647")
+		return nil
+	case name == "Float" && kind == '0':
+		number := json.Number(value)
+		if _, err := number.Float64(); err == nil {
+			return number
 		}
-	case "ID":
-		if number, ok := value.(json.Number); ok {
-			if strings.Trim(string(number), "-0123456789") == "" {
-				return string(number)
-			}
-			c.addError(at, "must be an ID, a string or an integer, got a number with a fraction or an exponent")
-			return value
+	case name == "ID" && kind == '0':
+		if len(bytes.Trim(value, "-0123456789")) == 0 {
+			return string(value)
 		}
-		if _, ok := value.(string); ok {
-			return value
-		}
-	case "Boolean":
-		if _, ok := value.(bool); ok {
-			return value
-		}
-	default:
-		if _, ok := value.(string); ok || name == anyValue {
-			return value
-		}
+		c.addError(at, "must be an ID, a string or an integer, got a number with a fraction or an exponent")
+		return nil
+	case name == "Boolean" && (kind == 't' || kind == 'f'):
+		return kind == 't'
+	case kind == '"' && name != "Int" && name != "Float" && name != "Boolean":
+		return store.TextOf(value)
 	}
-	c.addError(at, "must be "+withArticle(name)+", got "+jsonKind(value))
-	return value
+	c.addError(at, "must be "+withArticle(name)+", got "+jsonKind(kind))
+	return nil
 }
 
 // wholeNumber parses 5, 5.0 and 5e0, which are the same number.
-func wholeNumber(number json.Number) (int64, bool) {
+func wholeNumber(value jsontext.Value) (int64, bool) {
+	if len(value) > 32 { // no 64-bit integer needs as many characters
+		return 0, false
+	}
+	number := json.Number(value)
 	if n, err := number.Int64(); err == nil {
 		return n, true
-	}
-	if len(number) > 32 { // no 64-bit integer needs as many characters
-		return 0, false
 	}
 	if _, exponent, ok := strings.Cut(strings.ToLower(string(number)), "e"); ok && len(strings.TrimLeft(exponent, "+-")) > 2 {
 		return 0, false // 1e999999999 would take all memory
@@ -185,73 +206,68 @@ func wholeNumber(number json.Number) (int64, bool) {
 }
 
 // enum coerces a value of an enum: the exact name of one of its values.
-func (c *variableCoercer) enum(at *valuePath, definition *ast.Definition, value any) any {
-	if name, ok := value.(string); ok && definition.EnumValues.ForName(name) != nil {
-		return value
+func (c *variableCoercer) enum(at *valuePath, definition *ast.Definition, value jsontext.Value) any {
+	if value.Kind() == '"' && limits.MinLength(value) <= c.maxName {
+		if name := store.TextOf(value); definition.EnumValues.ForName(name) != nil {
+			return name
+		}
 	}
-	names := make([]string, len(definition.EnumValues))
-	for i, known := range definition.EnumValues {
-		names[i] = known.Name
-	}
-	c.addError(at, "must be "+withArticle(definition.Name)+": "+strings.Join(names, ", "))
-	return value
+	c.addError(at, "must be "+withArticle(definition.Name)+": "+enumNames(definition))
+	return nil
 }
 
-// object coerces an input object. It reports wrong members of an input that is @oneOf, then unknown members, then each known one.
-func (c *variableCoercer) object(at *valuePath, definition *ast.Definition, value any) any {
-	object, ok := value.(map[string]any)
-	if !ok {
-		c.addError(at, "must be "+withArticle(definition.Name)+", got "+jsonKind(value))
-		return value
+// object decodes and coerces an input object. It leaves out __typename: some clients send back objects that they received.
+func (c *variableCoercer) object(at *valuePath, definition *ast.Definition) any {
+	_, _ = c.ReadToken()
+	object, before := map[string]any{}, len(c.errs)
+	members, nulls := 0, 0
+	for !c.isFull() && c.PeekKind() != '}' {
+		name := c.name()
+		if name == "__typename" {
+			_ = c.SkipValue()
+			continue
+		}
+		if c.PeekKind() == 'n' {
+			nulls++
+		}
+		below := valuePath{name, at}
+		if _, again := object[name]; !again {
+			members++
+		}
+		if member := definition.Fields.ForName(name); member != nil {
+			object[name] = c.value(&below, member.Type)
+			continue
+		}
+		if c.addError(&below, "is not a member of "+definition.Name+", which has "+memberNames(definition)); !c.isFull() {
+			_ = c.SkipValue()
+		}
 	}
-	if !isOneMember(definition, object) {
+	if c.isFull() {
+		return object
+	}
+	_, _ = c.ReadToken()
+	if definition.Directives.ForName("oneOf") != nil && (members != 1 || nulls > 0) {
+		c.errs = c.errs[:before]
 		c.addError(at, "must have exactly one of "+memberNames(definition)+", which must not be null")
 		return object
 	}
-	for _, name := range unknownMembers(definition, object) {
-		c.addError(&valuePath{name, at}, "is not a member of "+definition.Name+", which has "+memberNames(definition))
-	}
 	for _, member := range definition.Fields {
-		below := valuePath{member.Name, at}
-		inner, ok := object[member.Name]
-		switch {
-		case ok:
-			object[member.Name] = c.value(&below, member.Type, inner)
-		case member.Type.NonNull && member.DefaultValue == nil:
-			c.addError(&below, "must be given: it is "+withArticle(member.Type.String()))
+		if _, given := object[member.Name]; !given && member.Type.NonNull && member.DefaultValue == nil {
+			c.addError(&valuePath{member.Name, at}, "must be given: it is "+withArticle(member.Type.String()))
 		}
 	}
 	return object
 }
 
-// isOneMember reports whether an object has exactly one member and that is not null, if its type is @oneOf.
-func isOneMember(definition *ast.Definition, object map[string]any) bool {
-	if definition.Directives.ForName("oneOf") == nil {
-		return true
-	}
-	members, nulls := 0, 0
-	for name, value := range object {
-		if name == "__typename" {
-			continue
-		}
-		members++
-		if value == nil {
-			nulls++
+// name reads the name of a member; "…" for a name that is longer than any of the schema may be.
+func (c *variableCoercer) name() string {
+	raw, _ := c.ReadValue()
+	if limits.MinLength(raw) <= c.maxName {
+		if name := store.TextOf(raw); len(name) <= c.maxName {
+			return name
 		}
 	}
-	return members == 1 && nulls == 0
-}
-
-// unknownMembers returns the members that the type does not have, sorted, except __typename: some
-// clients send back objects that they received.
-func unknownMembers(definition *ast.Definition, object map[string]any) (names []string) {
-	for name := range object {
-		if definition.Fields.ForName(name) == nil && name != "__typename" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return "…"
 }
 
 func memberNames(definition *ast.Definition) string {
@@ -269,19 +285,17 @@ func withArticle(name string) string {
 	return "a " + name
 }
 
-// jsonKind returns the JSON type of a value, for messages. The value itself may be a secret.
-func jsonKind(value any) string {
-	switch value.(type) {
-	case string:
+// jsonKind names the JSON type of a value, for messages. The value itself may be a secret.
+func jsonKind(kind jsontext.Kind) string {
+	switch kind {
+	case '"':
 		return "a string"
-	case bool:
-		return "a boolean"
-	case json.Number:
+	case '0':
 		return "a number"
-	case []any:
+	case '[':
 		return "a list"
-	case map[string]any:
+	case '{':
 		return "an object"
 	}
-	return "null"
+	return "a boolean"
 }

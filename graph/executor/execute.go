@@ -3,6 +3,7 @@ package executor
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -21,10 +22,12 @@ import (
 
 // Request is an operation that a transport has read.
 type Request struct {
-	Prepared *document.PreparedOperation // of Find; nil if nobody sent the same bytes before
-	Params   graphql.RawParams           // document or its id, name, variables and extensions, unless Prepared is set; header
-	Sent     []byte                      // bytes by which Find is to find the operation; nil for none
-	Modern   bool                        // the client accepts the media type of the GraphQL over HTTP specification
+	Prepared  *document.PreparedOperation // of Find; nil if nobody sent the same bytes before
+	Params    graphql.RawParams           // document or its id, name and extensions, unless Prepared is set; header
+	Variables map[string]json.RawMessage  // valid JSON, decoded when the document is accepted
+	Refused   *gqlerror.Error             // why the transport did not read the rest; nil for none
+	Sent      []byte                      // bytes by which Find is to find the operation; nil for none
+	Modern    bool                        // the client accepts the media type of the GraphQL over HTTP specification
 
 	HTTP    *http.Request          // that sent the operation; nil over a WebSocket
 	Known   *reqctx.Request        // what the middleware knows of HTTP; nil over a WebSocket
@@ -92,7 +95,7 @@ func (e *Executor) Execute(ctx context.Context, req *Request) (resp Response) {
 	default:
 		resp = x.answer(ctx) // choose what runs it, and run it
 	}
-	x.redact(&resp)
+	x.complete(&resp)
 	x.count(ctx, &resp)
 	return resp
 }
@@ -104,6 +107,8 @@ func (e *Executor) Find(sent []byte) *document.PreparedOperation { return e.cach
 func (x *execution) prepare(ctx context.Context) (rejected Response, ok bool) {
 	var errs gqlerror.List
 	switch {
+	case x.Refused != nil:
+		errs = gqlerror.List{x.Refused}
 	case x.operation != nil:
 		x.op = x.operation
 	case x.Prepared != nil:
@@ -112,7 +117,7 @@ func (x *execution) prepare(ctx context.Context) (rejected Response, ok bool) {
 	default:
 		_, endStep := store.StartStep(ctx, stepPrepare)
 		if err := x.catch(ctx, func() {
-			if x.op, errs = x.processor.Prepare(&x.Params); errs == nil {
+			if x.op, errs = x.processor.Prepare(&x.Params, x.Variables); errs == nil {
 				x.query = x.compile(x.op, &x.Params)
 			}
 		}); err != nil {
@@ -333,9 +338,9 @@ func (x *execution) refuse(err *store.Error) Response {
 	return Response{Result: &graphql.Response{Errors: errs}, Status: rejectStatus(x.params(), errs, x.Modern)}
 }
 
-// redact completes a result: the cost, if the client wants it, its status and Retry-After, and as many errors as the client may get,
-// without secrets. Responses without a Result have no errors, and plain ones are complete.
-func (x *execution) redact(resp *Response) {
+// complete adds to a result the cost, if the client wants it, its status and Retry-After, and leaves as many errors as the client may
+// get. Responses without a Result have no errors, and plain ones are complete.
+func (x *execution) complete(resp *Response) {
 	if resp.Result == nil || resp.Plain {
 		return
 	}
@@ -346,13 +351,6 @@ func (x *execution) redact(resp *Response) {
 		resp.Status, resp.RetryAfter = resultStatus(resp.Result)
 	}
 	resp.Result.Errors = limitErrors(resp.Result.Errors)
-	x.names.redactErrors(x.params(), resp.Result.Errors)
-}
-
-// RedactPath returns the path of an error in a body. If the body may hold a secret, it ends before the first name that the schema
-// does not have.
-func (e *Executor) RedactPath(path []string, body string) []string {
-	return e.names.redactPath(path, body)
 }
 
 // count reports the operation that a response ends: one of HTTP, or one of a stream that was rejected.

@@ -1,6 +1,6 @@
 // Package executor answers GraphQL operations: queries by compiled plans, everything else by gqlgen's
 // executor. Execute of an Executor takes the Request of a transport and returns a Response, or the Stream of one; it limits, caches,
-// redacts and counts. The package must not import transports.
+// and counts. The package must not import transports.
 package executor
 
 import (
@@ -23,7 +23,6 @@ func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config) *Executor {
 	resolvers := generated.Config{Resolvers: r, Schema: document.Schema()}
 	executable := generated.NewStreamingSchema(resolvers, e.writeEvent)
 	e.schema = executable.Schema()
-	e.names = newSchemaNames(e.schema)
 	e.processor = document.NewProcessor(document.Config{
 		Schema: e.schema, Limits: c.Limits, Cache: c.Documents, Manifest: c.Manifest, Count: c.CountDocument, Log: log})
 	e.Executor = library.New(executable)

@@ -24,7 +24,7 @@ func rejectStatus(params *graphql.RawParams, errs gqlerror.List, modern bool) in
 		return http.StatusForbidden
 	case errs[0].Extensions["code"] == store.Internal:
 		return http.StatusInternalServerError
-	case modern, params.Query == "":
+	case modern, params.Query == "" && errs[0].Extensions["code"] != store.Unprocessable: // a document above a limit was not read
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

@@ -64,8 +64,7 @@ type Executor struct {
 	log           *slog.Logger
 	processor     *document.Processor // prepares documents
 	cache         *document.Cache     // of documents and plans: Config.Documents
-	names         schemaNames
-	prepared      atomic.Uint64 // number of prepared operations so far, for document.PreparedOperation.ID
+	prepared      atomic.Uint64       // number of prepared operations so far, for document.PreparedOperation.ID
 }
 
 // OperationStats describes an operation that ended or was rejected.

@@ -1607,7 +1607,7 @@ service's own. Values of one group are alternatives, and each group must match.
 """
 scalar FacetState @specifiedBy(url: "https://spec.graphql.org/October2021/#sec-String")
 
-"A text that can be sent, and is never returned, logged or quoted in an error."
+"A text that is sent by a variable, and is never returned, logged or quoted in an error. A literal is ` + "`" + `INVALID` + "`" + `."
 scalar Secret @specifiedBy(url: "https://spec.graphql.org/October2021/#sec-String")
 
 # Objects and pages
@@ -6420,7 +6420,7 @@ input GatewayUpdateInput {
   username: String
   """
   Password at the gateway, 1 to 1024 bytes. ` + "`" + `CARD_PROCESSOR` + "`" + ` requires it the first time, ` + "`" + `MANUAL` + "`" + ` has none. Stored
-  encrypted, never returned. The mask ` + "`" + `********` + "`" + ` keeps the current one. Not null.
+  encrypted, never returned. Send it by a variable. The mask ` + "`" + `********` + "`" + ` keeps the current one. Not null.
   """
   password: Secret
   "Idempotency key."

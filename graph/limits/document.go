@@ -198,26 +198,28 @@ func (l *documentLimits) checkSteps() *gqlerror.Error {
 		own[name] = &readSteps{}
 		own[name].selections(fragment.SelectionSet)
 	}
-	total := 0
-	var reach func(seen map[string]bool, of *readSteps)
-	reach = func(seen map[string]bool, of *readSteps) {
+	total, walk := 0, 0
+	var reach func(of *readSteps)
+	reach = func(of *readSteps) {
 		total += of.steps
 		for _, name := range of.spreads {
-			if next := own[name]; next != nil && !seen[name] && total <= l.config.Steps {
-				seen[name] = true
-				reach(seen, next)
+			if next := own[name]; next != nil && next.walk != walk && total <= l.config.Steps {
+				next.walk = walk
+				reach(next)
 			}
 		}
 	}
 	for _, operation := range l.document.Operations {
 		from := &readSteps{}
 		from.selections(operation.SelectionSet)
-		reach(map[string]bool{}, from)
+		walk++
+		reach(from)
 	}
 	for _, fragment := range l.document.Fragments {
 		from := &readSteps{}
 		from.selections(fragment.SelectionSet)
-		reach(map[string]bool{}, from)
+		walk++
+		reach(from)
 	}
 	return limitCheck{"is read in %d steps or more, by fragments that spread fragments", total, l.config.Steps, "spread fewer, or send several operations"}.check()
 }
@@ -226,6 +228,7 @@ func (l *documentLimits) checkSteps() *gqlerror.Error {
 type readSteps struct {
 	steps   int
 	spreads []string // names of fragments
+	walk    int      // that reached it last
 }
 
 func (s *readSteps) selections(set ast.SelectionSet) {

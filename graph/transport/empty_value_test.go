@@ -31,7 +31,7 @@ func TestEmptyObjectsAreRefusedOverEveryTransport(t *testing.T) {
 			require.NotEmpty(t, got.Errors, "%s over %s", query, transport)
 			for _, fault := range got.Errors {
 				require.Equal(t, store.Invalid, fault.Extensions.Code, "%s over %s: %s", query, transport, fault.Message)
-				require.Contains(t, fault.Message, "found {}.", "%s over %s", query, transport)
+				require.Contains(t, fault.Message, "found an object.", "%s over %s", query, transport)
 			}
 		}
 	}

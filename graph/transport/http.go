@@ -1,16 +1,16 @@
 package transport
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"io"
+	"maps"
 	"net/http"
 	"net/url"
-	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"portico/graph/executor"
 	"portico/graph/limits"
@@ -20,9 +20,9 @@ import (
 	"portico/store"
 )
 
-// post serves a JSON body. It finds an operation that was sent by the same bytes before. Otherwise it checks the text and the number of
-// values, and decodes the body. Unlike the library's transport it limits the body, never quotes it, and does not encode the data
-// again.
+// post serves a JSON body. It finds an operation that was sent by the same bytes before. Otherwise it checks the number of values,
+// and reads the members in one pass. Unlike the library's transport it limits the body, never quotes it, and does not encode the
+// data again.
 func (h *handler) post(w http.ResponseWriter, r *http.Request, known *reqctx.Request) {
 	buffer := bodyBuffers.Get().(*[]byte)
 	defer bodyBuffers.Put(buffer)
@@ -40,26 +40,39 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, known *reqctx.Req
 			return
 		}
 	}
-	if err := store.CheckJSON(body); err != nil {
-		first := store.AsErrors(err)[0]
-		first.Path = h.exec.RedactPath(first.Path, string(body))
-		WriteErrors(w, http.StatusBadRequest, store.Errors{first})
-		return
-	}
 	if err := limits.CheckJSON(body, h.exec.Limits); err != nil {
 		WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 		return
 	}
-	exact, _ := store.ExactMembers(body, reflect.TypeFor[clientRequest]()) // encoding/json would also take "Query"
-	var request clientRequest
-	decoder := json.NewDecoder(bytes.NewReader(exact))
-	decoder.UseNumber()
-	if decoder.Decode(&request) != nil || !errors.Is(decoder.Decode(&struct{}{}), io.EOF) {
-		(&httpError{http.StatusBadRequest, "", store.Invalid, store.NotJSON(body, "The body", `The body must be one JSON object: {"query": "…", "variables": {…}}.`)}).write(w)
+	sent, err := readMembers(body, h.exec.Limits, "variables", "extensions")
+	request, wrong := newRequest(sent, h.exec.Limits)
+	if err == nil && wrong != "" {
+		err = errNotObject
+	}
+	if err != nil {
+		writeUnread(w, body, "The body", `The body must be one JSON object: {"query": "…", "variables": {…}}.`, nil, err)
 		return
 	}
-	request.identify()
-	h.execute(w, r, &executor.Request{Known: known, Params: request.params(), Sent: body})
+	request.Known, request.Sent = known, body
+	h.execute(w, r, request)
+}
+
+// writeUnread writes why readMembers failed to read a text. what names the text in errors of its syntax, path in those of its
+// encoding, which name members of a request only: other names are the client's text. rule is the error for JSON of another form.
+func writeUnread(w http.ResponseWriter, text []byte, what, rule string, path []string, err error) {
+	if tooMany := new(store.Error); errors.As(err, &tooMany) {
+		WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{tooMany})
+		return
+	}
+	if encoding := store.EncodingError(err); encoding != nil {
+		if len(path) == 0 && len(encoding.Path) > 0 && requestMembers[encoding.Path[0]] != 0 {
+			path = encoding.Path[:1]
+		}
+		encoding.Path = path
+		WriteErrors(w, http.StatusBadRequest, store.Errors{encoding})
+		return
+	}
+	(&httpError{http.StatusBadRequest, "", store.Invalid, store.NotJSON(text, what, rule)}).write(w)
 }
 
 // bodyBuffers holds buffers for request bodies.
@@ -67,9 +80,9 @@ var bodyBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); retur
 
 // get serves a query string with the same members as a body.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, known *reqctx.Request) {
-	sent := []byte("?" + r.URL.RawQuery)
+	key := []byte("?" + r.URL.RawQuery)
 	if !onlyEvents(r) {
-		if prepared := h.exec.Find(sent); prepared != nil {
+		if prepared := h.exec.Find(key); prepared != nil {
 			h.execute(w, r, &executor.Request{Known: known, Prepared: prepared})
 			return
 		}
@@ -79,34 +92,36 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, known *reqctx.Requ
 		(&httpError{http.StatusBadRequest, "", store.Invalid, "The query string is not URL-encoded: % must be followed by two hexadecimal digits, and ; must be encoded."}).write(w)
 		return
 	}
-	request := clientRequest{Query: values.Get("query"), OperationName: values.Get("operationName"), DocumentID: values.Get("documentId")}
-	for _, object := range []struct {
-		member string
-		into   *map[string]any
-	}{{"variables", &request.Variables}, {"extensions", &request.Extensions}} {
-		member, text := object.member, values.Get(object.member)
-		if text == "" {
+	sent := members{}
+	for _, member := range slices.Sorted(maps.Keys(requestMembers)) {
+		text := []byte(values.Get(member))
+		switch {
+		case len(text) == 0 || requestMembers[member] == '{' && string(text) == "null":
 			continue
+		case requestMembers[member] == '"':
+			if text, err = jsontext.AppendQuote(nil, text); err != nil {
+				WriteErrors(w, http.StatusBadRequest, store.AsErrors(store.CheckText(values.Get(member), member)))
+				return
+			}
+		default:
+			if err := limits.CheckJSON(text, h.exec.Limits); err != nil {
+				WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{err})
+				return
+			}
+			below, err := readMembers(text, h.exec.Limits)
+			if err != nil {
+				writeUnread(w, text, member, member+" must be a JSON object.", []string{member}, err)
+				return
+			}
+			for name, value := range below {
+				sent[member+"."+name] = value
+			}
 		}
-		if err := store.CheckJSON([]byte(text)); err != nil {
-			first := store.AsErrors(err)[0].At(member)
-			first.Path = h.exec.RedactPath(first.Path, request.Query+text)
-			WriteErrors(w, http.StatusBadRequest, store.Errors{first})
-			return
-		}
-		if err := limits.CheckJSON([]byte(text), h.exec.Limits); err != nil {
-			WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{err})
-			return
-		}
-		decoder := json.NewDecoder(strings.NewReader(text))
-		decoder.UseNumber()
-		if decoder.Decode(object.into) != nil {
-			(&httpError{http.StatusBadRequest, "", store.Invalid, store.NotJSON([]byte(text), member, member+" must be a JSON object.")}).write(w)
-			return
-		}
+		sent[member] = text
 	}
-	request.identify()
-	h.execute(w, r, &executor.Request{Known: known, Params: request.params(), Sent: sent})
+	request, _ := newRequest(sent, h.exec.Limits)
+	request.Known, request.Sent = known, key
+	h.execute(w, r, request)
 }
 
 // execute executes an operation and writes the response. A prepared operation is never a subscription.

@@ -227,7 +227,7 @@ func TestErrorsSuggestSimilarNames(t *testing.T) {
 		`{ settings { pageLenght } }`:                           `Did you mean \"pageLength\"`,
 		`{ products(frist: 1) { totalCount } }`:                 `Did you mean \"first\"`,
 		`{ products(filter: {tag: {eq: "a"}}) { totalCount } }`: `Did you mean`,
-		`{ stocks(orderBy: {field: CREATED}) { totalCount } }`:  `Did you mean`,
+		`{ stocks(orderBy: {field: CREATED}) { totalCount } }`:  `Send one of these, without quotes: ID, CREATED_AT, UPDATED_AT.`,
 		`{ settings }`: `Did you mean \"settings { ... }\"?`,
 		`{ node(id: "a") { ... on Produkt { sku } } }`:             `Unknown type \"Produkt\"`,
 		`mutation { setingsUpdate(input: {}) { __typename } }`:     `Did you mean \"settingsUpdate\"`,

@@ -1,13 +1,18 @@
 package transport
 
 import (
+	"encoding/json"
+	"maps"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 
 	"portico/graph/document"
+	"portico/graph/executor"
+	"portico/graph/limits"
 	"portico/internal/web/problem"
 	"portico/store"
 )
@@ -81,27 +86,31 @@ func streamRequired() *httpError {
 		"A subscription needs a stream. Send the header Accept: text/event-stream, or use a WebSocket (" + socketProtocol + ")."}
 }
 
-// clientRequest is a request as clients send it. Other members are ignored.
-type clientRequest struct {
-	Query         string         `json:"query"`
-	OperationName string         `json:"operationName"`
-	Variables     map[string]any `json:"variables"`
-	Extensions    map[string]any `json:"extensions"`
-	DocumentID    string         `json:"documentId"`
-}
+// requestMembers are the members of a request, and the first byte of their values. Other members are ignored.
+var requestMembers = map[string]byte{"query": '"', "operationName": '"', "documentId": '"', "variables": '{', "extensions": '{'}
 
-// identify moves a document id into the extensions, which every transport passes on.
-func (q *clientRequest) identify() {
-	if q.DocumentID == "" {
-		return
+// newRequest returns the request with the members that a client sent. It copies the document, the names and the extensions, each
+// within its limit, and refers to the text for the variables. wrong is a member that has another JSON type; empty if none has.
+func newRequest(sent members, config limits.Config) (req *executor.Request, wrong string) {
+	for _, name := range slices.Sorted(maps.Keys(requestMembers)) {
+		if value := sent.value(name); value != nil && value[0] != requestMembers[name] {
+			return nil, name
+		}
 	}
-	if q.Extensions == nil {
-		q.Extensions = map[string]any{}
+	query, name, id := sent.value("query"), sent.value("operationName"), sent.value("documentId")
+	req = &executor.Request{Variables: sent.below("variables"), Refused: limits.CheckTexts(query, name, id, config)}
+	if req.Refused != nil {
+		return req, ""
 	}
-	q.Extensions[document.PersistedQueryExtension], q.DocumentID = document.PersistedQuery(q.DocumentID), ""
-}
-
-// params returns the request as gqlgen has it.
-func (q *clientRequest) params() graphql.RawParams {
-	return graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions}
+	req.Params = graphql.RawParams{Query: store.TextOf(query), OperationName: store.TextOf(name), Extensions: map[string]any{}}
+	for name, value := range sent.below("extensions") {
+		if len(value) > limits.MaxReference {
+			value = json.RawMessage(`"…"`) // no extension that the server reads is as long
+		}
+		req.Params.Extensions[name], _ = store.DecodeNumbers(value)
+	}
+	if reference := store.TextOf(id); reference != "" {
+		req.Params.Extensions[document.PersistedQueryExtension] = document.PersistedQuery(reference)
+	}
+	return req, ""
 }

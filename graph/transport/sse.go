@@ -23,7 +23,6 @@ func (s *streamServer) events(w http.ResponseWriter, req *executor.Request) {
 	r := req.HTTP
 	conn := s.open(r.Context(), req.Known)
 	defer conn.close()
-	conn.request = req
 	var token *auth.TokenWatch
 	if s.resolver.Tokens != nil {
 		token = s.resolver.Tokens.Watch(r)
@@ -35,7 +34,7 @@ func (s *streamServer) events(w http.ResponseWriter, req *executor.Request) {
 	w.Header().Set("X-Accel-Buffering", "no") // proxies do not buffer then
 	r = r.WithContext(conn.ctx)
 	r.Body = io.NopCloser(strings.NewReader("{}"))
-	transport.SSE{KeepAlivePingInterval: s.PingInterval}.Do(out, r, eventsExecutor{s, out})
+	transport.SSE{KeepAlivePingInterval: s.PingInterval}.Do(out, r, eventsExecutor{s, out, req})
 }
 
 // eventsExecutor is the streamServer of one stream of events. Errors of HTTP (Response.Plain), such as 405 and 429, change the
@@ -43,11 +42,12 @@ func (s *streamServer) events(w http.ResponseWriter, req *executor.Request) {
 type eventsExecutor struct {
 	*streamServer
 	out *eventWriter
+	req *executor.Request
 }
 
 // CreateOperationContext implements graphql.GraphExecutor.
-func (e eventsExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
-	opCtx, errs := e.streamServer.CreateOperationContext(ctx, params)
+func (e eventsExecutor) CreateOperationContext(ctx context.Context, _ *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	opCtx, errs := e.createOperation(ctx, e.req)
 	if resp := responseOf(opCtx); resp.Plain {
 		e.out.reject(resp)
 	}

@@ -13,16 +13,12 @@ import (
 // responseKey is the key of an executor.Response in the extensions of gqlgen's Stats.
 const responseKey = "response"
 
-// CreateOperationContext implements graphql.GraphExecutor: it executes the operation up to its stream. responseOf returns the
-// response for the methods that the library calls next. The errors are redacted already.
-func (s *streamServer) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+// createOperation executes a request up to its stream. responseOf returns the response for the methods of streamServer that the
+// library calls next.
+func (s *streamServer) createOperation(ctx context.Context, req *executor.Request) (*graphql.OperationContext, gqlerror.List) {
 	conn := ctx.Value(connectionKey{}).(*connection)
-	req := executor.Request{Params: *params}
-	if conn.request != nil {
-		req = *conn.request
-	}
 	req.Streams, req.Admit = true, func() *gqlerror.Error { return s.reserve(conn) }
-	resp := s.exec.Execute(ctx, &req)
+	resp := s.exec.Execute(ctx, req)
 	resp.Context.Stats.SetExtension(responseKey, &resp)
 	if resp.Result != nil {
 		return resp.Context, resp.Result.Errors

@@ -40,7 +40,7 @@ func DefaultStreamConfig() StreamConfig {
 		WriteTimeout: 30 * time.Second, InitTimeout: 10 * time.Second, PingInterval: 15 * time.Second}
 }
 
-// streamServer runs the operations of streams. It implements graphql.GraphExecutor. Each event of a
+// streamServer runs the operations of streams. With a method CreateOperationContext it is a graphql.GraphExecutor. Each event of a
 // subscription is an operation of its own, with the view of its time.
 type streamServer struct {
 	StreamConfig
@@ -61,8 +61,7 @@ type connection struct {
 	server  *streamServer
 	ctx     context.Context
 	end     context.CancelCauseFunc
-	request *executor.Request // that events answer; nil for a WebSocket
-	address netip.Addr        // of the client
+	address netip.Addr // of the client
 
 	// Guarded by server.mu.
 	quota      quotaKey

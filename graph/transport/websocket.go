@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +21,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"portico/graph/limits"
+	"portico/graph/executor"
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
@@ -76,7 +75,13 @@ type socketExecutor struct {
 // CreateOperationContext implements graphql.GraphExecutor. The transport calls it for the last message
 // that it read.
 func (e socketExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
-	opCtx, errs := e.streamServer.CreateOperationContext(ctx, params)
+	e.socket.mu.Lock()
+	req := e.socket.lastRequest
+	e.socket.lastRequest = nil
+	e.socket.mu.Unlock()
+	params.Query, params.OperationName, params.Extensions = req.Params.Query, req.Params.OperationName, req.Params.Extensions
+	req.Params = *params
+	opCtx, errs := e.createOperation(ctx, req)
 	if errs != nil {
 		e.socket.mu.Lock()
 		defer e.socket.mu.Unlock()
@@ -142,6 +147,7 @@ type socketConn struct {
 	initialized bool
 	ids         map[string]struct{} // of running operations
 	lastID      string              // of the last subscribe message
+	lastRequest *executor.Request   // of the last subscribe message, until it is executed
 	rejectedID  string              // of a rejected operation until its error is sent; empty for none
 	readTimer   *time.Timer         // closes the connection; nil for none
 	closed      chan struct{}       // closed when Close has returned; nil before WriteClose
@@ -161,7 +167,6 @@ func (s *socketConn) NextReader() (int, io.Reader, error) {
 	if err != nil {
 		return 0, nil, errors.Join(transport.ErrWebsocketClosed, err)
 	}
-	text, _ = store.ExactMembers(text, reflect.TypeFor[sentMessage]())
 	text, reason := s.accept(kind, text)
 	if reason != nil {
 		_ = s.WriteClose(reason.code, reason.reason)
@@ -170,32 +175,16 @@ func (s *socketConn) NextReader() (int, io.Reader, error) {
 	return int(kind), bytes.NewReader(text), nil
 }
 
-// sentMessage has the member names of a client's message and of a subscribe message's payload.
-type sentMessage struct {
-	ID      string        `json:"id"`
-	Type    string        `json:"type"`
-	Payload clientRequest `json:"payload"`
-}
-
 // accept returns a message for the transport, or a reason to close if it violates the protocol or a
-// limit. It checks the size before connection_init, the form, the number of values, then the order of messages, for which it keeps
-// the state: initialized, ids and lastID. It keeps the payload of connection_init for init.
+// limit. It checks the size before connection_init, the number of values, the form, then the order of messages, for which it keeps
+// the state: initialized, ids, lastID and lastRequest. It keeps the payload of connection_init for init alone.
 func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *closeReason) {
 	if len(text) > maxInitMessage && !s.isInitialized() {
 		return nil, &closeReason{code: closeBadRequest, reason: fmt.Sprintf("connection_init must have at most %d bytes, got %d", maxInitMessage, len(text))}
 	}
-	message, problem := parseMessage(kind, text)
+	message, problem := parseMessage(kind, text, s.conn.server.exec.Limits)
 	if problem != "" {
 		return nil, &closeReason{code: closeBadRequest, reason: problem}
-	}
-	if err := limits.CheckJSON(message.Payload, s.conn.server.exec.Limits); err != nil {
-		return nil, &closeReason{code: closeBadRequest, reason: err.Detail}
-	}
-	if message.Type == "subscribe" {
-		var err error
-		if text, err = withDocumentID(text, message.ID, message.Payload); err != nil {
-			return nil, &closeReason{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object."}
-		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,34 +196,15 @@ func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *c
 		if len(message.Payload) > 0 && json.Unmarshal(message.Payload, &s.initPayload) != nil {
 			return nil, &closeReason{code: closeBadRequest, reason: "The payload of connection_init must be a JSON object."}
 		}
-		s.initialized, text = true, []byte(`{"type":"connection_init"}`) // the transport would keep the payload
+		s.initialized = true
 	case !s.initialized:
 		return nil, &closeReason{code: closeUnauthorized, reason: "Unauthorized: send connection_init first"}
 	case message.Type == "subscribe" && runs:
 		return nil, &closeReason{code: closeSameID, reason: "Subscriber for " + message.ID + " already exists"}
 	case message.Type == "subscribe":
-		s.ids[message.ID], s.lastID = struct{}{}, message.ID
+		s.ids[message.ID], s.lastID, s.lastRequest = struct{}{}, message.ID, message.Request
 	}
-	return text, nil
-}
-
-// withDocumentID returns a subscribe message whose documentId is in the extensions: the transport ignores
-// the member.
-func withDocumentID(text []byte, id string, payload json.RawMessage) ([]byte, error) {
-	var sent struct {
-		DocumentID any `json:"documentId"`
-	}
-	if json.Unmarshal(payload, &sent) != nil || sent.DocumentID == nil {
-		return text, nil // the transport reports other errors
-	}
-	var q clientRequest
-	decoder := json.NewDecoder(bytes.NewReader(payload))
-	decoder.UseNumber()
-	if err := decoder.Decode(&q); err != nil {
-		return nil, err
-	}
-	q.identify()
-	return json.Marshal(map[string]any{"type": "subscribe", "id": id, "payload": q})
+	return message.forTransport(), nil
 }
 
 // nextSuffix is the end of a message of the transport after which the operation continues. Such messages need not be decoded.
