@@ -79,8 +79,14 @@ func (r mutationResolver) CatalogNodeProductsDetach(ctx context.Context, input g
 	return changeProducts(ctx, "Mutation.catalogNodeProductsDetach", input, r.store.Catalogs.DetachProducts)
 }
 
-func (r mutationResolver) CatalogNodeCurate(ctx context.Context, input generated.CatalogNodeProductsInput) (*generated.CatalogNodePayload, error) {
-	return changeProducts(ctx, "Mutation.catalogNodeCurate", input, r.store.Catalogs.CurateProducts)
+func (r mutationResolver) CatalogNodeCurate(ctx context.Context, input generated.CatalogNodeCurateInput) (*generated.CatalogNodePayload, error) {
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogNodeCurate", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	node, userErrs, err := nodePayload(r.store.Catalogs.CurateProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID),
+		store.LocalIDs(input.ProductIds), store.LocalIDs(input.ExpectedProductIds)))
+	return &generated.CatalogNodePayload{CatalogNode: node, UserErrors: userErrs}, err
 }
 
 // changeProducts runs a mutation that changes which products a node has.
@@ -99,7 +105,8 @@ func (r mutationResolver) CatalogNodeProductsSet(ctx context.Context, input gene
 	if err != nil {
 		return nil, err
 	}
-	change, err := r.store.Catalogs.SetProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), store.LocalIDs(input.ProductIds), input.DryRun)
+	change, err := r.store.Catalogs.SetProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID),
+		store.LocalIDs(input.ProductIds), store.LocalIDs(input.ExpectedProductIds), input.DryRun)
 	if err != nil {
 		userErrs, err := userErrors(err)
 		return &generated.CatalogNodeProductsSetPayload{AttachedUuids: []string{}, DetachedUuids: []string{}, UserErrors: userErrs}, err

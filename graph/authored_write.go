@@ -102,6 +102,9 @@ func writeItems[T any](ctx context.Context, coordinate, kind string, key *string
 	if err != nil {
 		return nil, err
 	}
+	if op := opctx.From(ctx); op != nil {
+		ctx = exchange.WithPlanned(ctx, &op.Planned)
+	}
 	written, err := write(ctx, auth.PrincipalFrom(ctx).Actor(), items, dryRun)
 	userErrs, err := userErrors(err)
 	return model.NewAuthoringPayload(kind, written, userErrs), err

@@ -83,7 +83,8 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 		return nil, err
 	}
 	updated, err := singleRow[model.Catalog](r.store.Catalogs.Update(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
-		HierarchyIDs: store.LocalIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency}))
+		HierarchyIDs: store.LocalIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency,
+		ExpectedHierarchyIDs: store.LocalIDs(input.ExpectedHierarchyIds), ExpectedPricebooks: valuesOf(input.ExpectedPricebooks)}))
 	userErrs, err := userErrors(err)
 	return &generated.CatalogPayload{Catalog: updated, UserErrors: userErrs}, err
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph/graphtest"
 	"portico/store/storetest"
@@ -94,12 +95,87 @@ func writtenMembers() (list []writtenMember) {
 	add(writtenMember{mutation: "promotionUpdate", input: `id: "ten-off"`, kind: "PROMOTION", id: "ten-off"},
 		[5]string{`name: "A"`, `name: "B"`, `name: ""`, "name"},
 		[5]string{`maxApplicationsPerCart: 1`, `maxApplicationsPerCart: 2`, `maxApplicationsPerCart: -1`, "maxApplicationsPerCart"},
-		[5]string{`targetCatalogIds: ["main"]`, `targetCatalogIds: ["outlet"]`, ``, "targetCatalogIds"})
+		[5]string{`targetCatalogIds: ["main"]`, `targetCatalogIds: ["outlet"]`, ``, "targetCatalogIds"},
+		[5]string{`minCartValue: {currency: "USD", amount: "1"}`, `minCartValue: {currency: "USD", amount: "2"}`, `minCartValue: {currency: "USD", amount: "x"}`, "minCartValue", "minCartValue/0/amount"},
+		[5]string{`details: {itemPercentDiscount: {percent: "5", skus: ["ANVIL"]}}`, `details: {itemPercentDiscount: {percent: "5", skus: ["ANVIL", "BRUSH"]}}`, `details: {itemPercentDiscount: {percent: "x"}}`, "details/itemPercentDiscount/skus", "details/itemPercentDiscount/percent"})
+	add(writtenMember{mutation: "promotionUpdate", input: `id: "auto"`, kind: "PROMOTION", id: "auto"},
+		[5]string{`details: {percentDiscount: {percent: "5", percentByCurrency: {currency: "USD", percent: "6"}}}`, `details: {percentDiscount: {percent: "5", percentByCurrency: {currency: "USD", percent: "7"}}}`, ``, "details/percentDiscount/percentByCurrency"},
+		[5]string{`itemConditions: {template: "t", field: "f", type: STRING, value: "a"}`, `itemConditions: {template: "t", field: "f", type: STRING, value: "b"}`, ``, "itemConditions"})
+	add(writtenMember{mutation: "gatewayUpdate", input: `slug: MANUAL`, kind: "GATEWAY", id: "manual"},
+		[5]string{`name: "A"`, `name: "B"`, `name: ` + long, "name"})
+	add(writtenMember{mutation: "catalogReleaseUpdate", input: `releaseId: "1"`, kind: "RELEASE", id: "1"},
+		[5]string{`label: "a"`, `label: "b"`, `label: ` + long, "label"})
 	add(writtenMember{mutation: "settingsUpdate", kind: "SETTINGS", id: "settings"},
 		[5]string{`lowStockThreshold: 1`, `lowStockThreshold: 2`, `lowStockThreshold: -1`, "lowStockThreshold"})
 	add(writtenMember{mutation: "stockCreate", input: `productId: "glue"`, kind: "STOCK", id: "glue"},
 		[5]string{``, `quantity: 2`, `quantity: -1`, "quantity"})
 	return list
+}
+
+// inInput reports whether the input of a mutation has a member at a path, with keys in the place of positions.
+func inInput(mutation string, path []string) bool {
+	schema := graphtest.Schema()
+	input := schema.Types[schema.Mutation.Fields.ForName(mutation).Arguments.ForName("input").Type.Name()]
+	if items := input.Fields.ForName("items"); items != nil {
+		input = schema.Types[items.Type.Name()]
+	}
+	if mutation == "salesUpsert" { // the members of a sale, by its name
+		path = path[2:]
+	}
+	for len(path) > 0 {
+		member := input.Fields.ForName(path[0])
+		if member == nil {
+			return false
+		}
+		input, path = schema.Types[member.Type.Name()], path[1:]
+		if input.Kind != ast.InputObject {
+			return len(path) == 0 || input.Name == "JSON"
+		}
+		if member.Type.Elem != nil && len(path) > 0 {
+			path = path[1:]
+		}
+	}
+	return true
+}
+
+// A dry run of a creation has the members that the creation and the audit log have. Later dry runs of an operation find what it would create.
+func TestCreationsShowTheirMembers(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		type change struct {
+			Field []string
+			After *string
+		}
+		type payload struct {
+			Items                []struct{ Changes []change }
+			Warnings, UserErrors []struct{ Message string }
+		}
+		send := func(dryRun bool) (data map[string]payload) {
+			const members = ` { items { changes { field after } } warnings { message } userErrors { message } } `
+			query := `mutation($dry: Boolean!) { hierarchiesUpsert(input: {items: {id: "bar", name: "Bar"}, dryRun: $dry})` + members + `catalogNodesUpsert(input: {items: {id: "cups", hierarchyId: "bar", name: "Cups"}, dryRun: $dry})` + members +
+				`pricebooksUpsert(input: {items: {id: "list", name: "List"}, dryRun: $dry})` + members + `productsUpsert(input: {items: {id: "bowl", sku: "BOWL", name: "Bowl", status: DRAFT, tags: ["a"]}, dryRun: $dry})` + members +
+				`pricesUpsert(input: {items: {id: "list-bowl", pricebookId: "list", sku: "BOWL", amounts: {money: {currency: "USD", amount: "5"}}}, dryRun: $dry})` + members + `}`
+			s.Post(t, query, graphtest.Variables{"dry": dryRun}).Read(t, &data)
+			return data
+		}
+		dry := send(true)
+		for name, one := range dry {
+			require.Empty(t, one.Warnings, name)
+			require.Empty(t, one.UserErrors, name)
+		}
+		require.Contains(t, dry["pricesUpsert"].Items[0].Changes, change{[]string{"amounts", "USD", "money", "amount"}, new("5")})
+		require.Equal(t, dry, send(false))
+		for mutation, of := range map[string][2]string{"productsUpsert": {"PRODUCT", "bowl"}, "pricesUpsert": {"PRICE", "list-bowl"}, "catalogNodesUpsert": {"CATALOG_NODE", "cups"}} {
+			var data struct {
+				AuditEvents struct {
+					Nodes []struct{ Members []change }
+				}
+			}
+			s.Post(t, `{ auditEvents(first: 1, filter: {kind: `+of[0]+`, resourceId: "`+of[1]+`"}) { nodes { members { field after } } } }`, nil).Read(t, &data)
+			require.Equal(t, dry[mutation].Items[0].Changes, slices.DeleteFunc(data.AuditEvents.Nodes[0].Members, func(c change) bool { return c.Field[0] == "updatedAt" }))
+		}
+	})
 }
 
 // A member has one path and one form, however it is shown: in a dry run, in a user error, in the audit log and in the diff of releases.
@@ -138,6 +214,7 @@ func TestMembersHaveOnePath(t *testing.T) {
 		}
 		members := writtenMembers()
 		for _, m := range members {
+			require.True(t, inInput(m.mutation, strings.Split(m.path, "/")), "%s has no %s", m.mutation, m.path)
 			if m.before != "" {
 				require.Empty(t, send(m, m.before, "").UserErrors, "%s %s", m.mutation, m.before)
 			}

@@ -23,7 +23,7 @@ const rendering = {
 }
 
 export default defineConfig(({ mode, isSsrBuild }) => {
-  Object.assign(process.env, loadEnv(mode, folder, 'PORTICO_'))
+  Object.assign(process.env, loadEnv(mode, folder, 'STOREFRONT_'))
   return {
     appType: 'custom',
     plugins: [react(), rendering],

@@ -166,9 +166,10 @@ var (
 
 // idMembers has the kinds of members of inputs by their name.
 var idMembers = map[string]idKind{
-	"productId": productKind, "productIds": productKind, "componentProductIds": productKind,
+	"productId": productKind, "productIds": productKind, "expectedProductIds": productKind, "componentProductIds": productKind,
 	"catalogNodeId": parentKind, "parentId": parentKind, "hierarchyId": hierarchyKind, "hierarchyIds": hierarchyKind,
-	"mainImageId": fileKind, "catalogId": catalogKind, "targetCatalogIds": catalogKind, "releaseId": releaseKind,
+	"expectedHierarchyIds": hierarchyKind,
+	"mainImageId":          fileKind, "catalogId": catalogKind, "targetCatalogIds": catalogKind, "releaseId": releaseKind,
 	"promotionId": promotionKind, "pricebookId": pricebookKind,
 }
 

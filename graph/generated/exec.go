@@ -182,7 +182,7 @@ type MutationResolver interface {
 	CatalogNodeProductsAttach(ctx context.Context, input CatalogNodeProductsInput) (*CatalogNodePayload, error)
 	CatalogNodeProductsDetach(ctx context.Context, input CatalogNodeProductsInput) (*CatalogNodePayload, error)
 	CatalogNodeProductsSet(ctx context.Context, input CatalogNodeProductsSetInput) (*CatalogNodeProductsSetPayload, error)
-	CatalogNodeCurate(ctx context.Context, input CatalogNodeProductsInput) (*CatalogNodePayload, error)
+	CatalogNodeCurate(ctx context.Context, input CatalogNodeCurateInput) (*CatalogNodePayload, error)
 	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*model.AuthoringPayload, error)
 	ProductsDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
 	PricebooksUpsert(ctx context.Context, input PricebooksUpsertInput) (*model.AuthoringPayload, error)
@@ -394,6 +394,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputBundleOptionInput,
 		ec.unmarshalInputCartLineInput,
 		ec.unmarshalInputCatalogCreateInput,
+		ec.unmarshalInputCatalogNodeCurateInput,
 		ec.unmarshalInputCatalogNodeFilter,
 		ec.unmarshalInputCatalogNodeIdentifierInput,
 		ec.unmarshalInputCatalogNodeItemInput,
@@ -1457,7 +1458,7 @@ type Mutation {
   catalogNodeProductsSet("The input." input: CatalogNodeProductsSetInput!): CatalogNodeProductsSetPayload
 
   "Sets which products of a node come first, in order: at most 20 that are attached, none with an empty list. To add one, send ` + "`" + `curatedProductUuids` + "`" + ` with it. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogNodeCurate("The input." input: CatalogNodeProductsInput!): CatalogNodePayload
+  catalogNodeCurate("The input." input: CatalogNodeCurateInput!): CatalogNodePayload
 
   # Products and prices, as authored
   "Creates products, and changes members of existing ones: up to 1000, all or none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
@@ -4334,8 +4335,12 @@ input CatalogUpdateInput {
   name: String
   "The hierarchies that it publishes: global ids or ` + "`" + `uuid` + "`" + `s. Replaces the list; empty means none."
   hierarchyIds: [ID!]
+  "Applies the update only if the catalog has these hierarchies just before it (compare-and-set). Otherwise the error is CONFLICT. Global ids or ` + "`" + `uuid` + "`" + `s."
+  expectedHierarchyIds: [ID!]
   "Its price books. Replaces the list; empty means none."
   pricebooks: [CatalogPricebookInput!]
+  "Applies the update only if the catalog has these price books just before it. Otherwise the error is CONFLICT."
+  expectedPricebooks: [CatalogPricebookInput!]
   "BCP 47: ` + "`" + `fr` + "`" + `. Empty means the store's."
   locale: String
   "ISO 4217: ` + "`" + `EUR` + "`" + `. Empty means the store's."
@@ -4741,6 +4746,18 @@ input CatalogNodeProductsInput {
   idempotencyKey: String
 }
 
+"The products of a node that come first."
+input CatalogNodeCurateInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "At most 20 products that are attached, each once. Global ids or ` + "`" + `uuid` + "`" + `s."
+  productIds: [ID!]!
+  "Applies the change only if the node has these curated products just before it (compare-and-set). Otherwise the error is CONFLICT. Global ids or ` + "`" + `uuid` + "`" + `s."
+  expectedProductIds: [ID!]
+  "Idempotency key."
+  idempotencyKey: String
+}
+
 "Result of a mutation that changes the products of a node."
 type CatalogNodePayload {
   "The changed node. Null if there are errors."
@@ -4758,6 +4775,8 @@ input CatalogNodeProductsSetInput {
   have at most 10000 products before.
   """
   productIds: [ID!]!
+  "Applies the change only if the node has these products just before it, the newest attachment first (compare-and-set). Otherwise the error is CONFLICT. Global ids or ` + "`" + `uuid` + "`" + `s."
+  expectedProductIds: [ID!]
   "True writes nothing, and returns what would be attached and detached."
   dryRun: Boolean! = false
   "Idempotency key."
@@ -5327,7 +5346,7 @@ type AuthoredWrite {
   "What happened to it."
   outcome: AuthoredWriteOutcome!
   """
-  The members that changed, for UPDATED, without the time of the change. At most 100 of a resource, and
+  The members that were set, for CREATED, or changed, for UPDATED, without the time of the change. At most 100 of a resource, and
   none once the values of the call exceed 256 KiB.
   """
   changes: [MemberChange!]!
@@ -6312,7 +6331,7 @@ enum AuditAction {
   PUBLISHED
   "A release was made that the catalog does not serve."
   PREVIEWED
-  "The catalog serves an earlier release, and imports do not publish it."
+  "The catalog serves an earlier release than before, and imports do not publish it. Its member ` + "`" + `release` + "`" + ` has the numbers."
   ROLLED_BACK
   "Imports may publish the catalog again, which serves the same release."
   UNHELD
@@ -9682,8 +9701,8 @@ func (ec *executionContext) field_Mutation_catalogNodeCurate_args(ctx context.Co
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (CatalogNodeProductsInput, error) {
-			return ec.unmarshalNCatalogNodeProductsInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsInput(ctx, v)
+		func(ctx context.Context, v any) (CatalogNodeCurateInput, error) {
+			return ec.unmarshalNCatalogNodeCurateInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeCurateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -26972,7 +26991,7 @@ func (ec *executionContext) _Mutation_catalogNodeCurate(ctx context.Context, fie
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CatalogNodeCurate(ctx, fc.Args["input"].(CatalogNodeProductsInput))
+			return ec.Resolvers.Mutation().CatalogNodeCurate(ctx, fc.Args["input"].(CatalogNodeCurateInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodePayload) graphql.Marshaler {
@@ -42303,6 +42322,57 @@ func (ec *executionContext) unmarshalInputCatalogCreateInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCatalogNodeCurateInput(ctx context.Context, obj any) (CatalogNodeCurateInput, error) {
+	var it CatalogNodeCurateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds", "expectedProductIds", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		case "expectedProductIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedProductIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedProductIds = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context, obj any) (model.CatalogNodeFilter, error) {
 	var it model.CatalogNodeFilter
 	if obj == nil {
@@ -42612,7 +42682,7 @@ func (ec *executionContext) unmarshalInputCatalogNodeProductsSetInput(ctx contex
 		asMap["dryRun"] = false
 	}
 
-	fieldsInOrder := [...]string{"id", "productIds", "dryRun", "idempotencyKey"}
+	fieldsInOrder := [...]string{"id", "productIds", "expectedProductIds", "dryRun", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -42633,6 +42703,13 @@ func (ec *executionContext) unmarshalInputCatalogNodeProductsSetInput(ctx contex
 				return it, err
 			}
 			it.ProductIds = data
+		case "expectedProductIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedProductIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedProductIds = data
 		case "dryRun":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
 			data, err := ec.unmarshalNBoolean2bool(ctx, v)
@@ -43145,7 +43222,7 @@ func (ec *executionContext) unmarshalInputCatalogUpdateInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "hierarchyIds", "pricebooks", "locale", "currency", "idempotencyKey"}
+	fieldsInOrder := [...]string{"id", "name", "hierarchyIds", "expectedHierarchyIds", "pricebooks", "expectedPricebooks", "locale", "currency", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -43173,6 +43250,13 @@ func (ec *executionContext) unmarshalInputCatalogUpdateInput(ctx context.Context
 				return it, err
 			}
 			it.HierarchyIds = data
+		case "expectedHierarchyIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedHierarchyIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedHierarchyIds = data
 		case "pricebooks":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pricebooks"))
 			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, v)
@@ -43180,6 +43264,13 @@ func (ec *executionContext) unmarshalInputCatalogUpdateInput(ctx context.Context
 				return it, err
 			}
 			it.Pricebooks = data
+		case "expectedPricebooks":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedPricebooks"))
+			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedPricebooks = data
 		case "locale":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -65626,6 +65717,11 @@ func (ec *executionContext) marshalNCatalogNodeConnection2ᚖporticoᚋgraphᚋm
 		return graphql.Null
 	}
 	return ec._CatalogNodeConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodeCurateInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeCurateInput(ctx context.Context, v any) (CatalogNodeCurateInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeCurateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.CatalogNode]) graphql.Marshaler {

@@ -41,6 +41,18 @@ type CatalogCreateInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
+// The products of a node that come first.
+type CatalogNodeCurateInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// At most 20 products that are attached, each once. Global ids or `uuid`s.
+	ProductIds []string `json:"productIds"`
+	// Applies the change only if the node has these curated products just before it (compare-and-set). Otherwise the error is CONFLICT. Global ids or `uuid`s.
+	ExpectedProductIds []string `json:"expectedProductIds,omitempty"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
 // Result of a mutation that changes the products of a node.
 type CatalogNodePayload struct {
 	// The changed node. Null if there are errors.
@@ -66,6 +78,8 @@ type CatalogNodeProductsSetInput struct {
 	// At most 1000 products, each once, the newest attachment first, as `productUuids`. Global ids or `uuid`s. The node may
 	// have at most 10000 products before.
 	ProductIds []string `json:"productIds"`
+	// Applies the change only if the node has these products just before it, the newest attachment first (compare-and-set). Otherwise the error is CONFLICT. Global ids or `uuid`s.
+	ExpectedProductIds []string `json:"expectedProductIds,omitempty"`
 	// True writes nothing, and returns what would be attached and detached.
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
@@ -214,8 +228,12 @@ type CatalogUpdateInput struct {
 	Name *string `json:"name,omitempty"`
 	// The hierarchies that it publishes: global ids or `uuid`s. Replaces the list; empty means none.
 	HierarchyIds []string `json:"hierarchyIds,omitempty"`
+	// Applies the update only if the catalog has these hierarchies just before it (compare-and-set). Otherwise the error is CONFLICT. Global ids or `uuid`s.
+	ExpectedHierarchyIds []string `json:"expectedHierarchyIds,omitempty"`
 	// Its price books. Replaces the list; empty means none.
 	Pricebooks []*catalog.PricebookRank `json:"pricebooks,omitempty"`
+	// Applies the update only if the catalog has these price books just before it. Otherwise the error is CONFLICT.
+	ExpectedPricebooks []*catalog.PricebookRank `json:"expectedPricebooks,omitempty"`
 	// BCP 47: `fr`. Empty means the store's.
 	Locale *string `json:"locale,omitempty"`
 	// ISO 4217: `EUR`. Empty means the store's.

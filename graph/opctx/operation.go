@@ -13,6 +13,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/store"
+	"portico/store/exchange"
 	"portico/store/release"
 )
 
@@ -25,6 +26,8 @@ type Operation struct {
 	// EndExpensiveSlot gives back the slot that the executor took from its ConcurrencyLimiter for an operation of high cost or with
 	// a large response. It is nil if it took none. executor.ReleaseExpensiveSlot calls it after the response was written.
 	EndExpensiveSlot func()
+
+	Planned exchange.Planned // by the dry runs of the operation so far
 
 	// Roots knows the root fields of a query that runs by its plan; nil for other operations.
 	Roots    Roots

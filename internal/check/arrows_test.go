@@ -34,7 +34,7 @@ graph/limits: store
 graph/model: internal/cachekey store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/publish/compare store/release store/release/routing
 	store/release/segment store/settings store/stock
-graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
+graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/exchange store/release
 	store/release/routing
 graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store

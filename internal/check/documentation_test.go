@@ -232,3 +232,22 @@ func TestDocumentationCommandsExist(t *testing.T) {
 		}
 	}
 }
+
+// The variables of the sample storefront do not begin as those of flags do: the server would stop at them if it had its environment.
+func TestStorefrontHasNoVariablesOfFlags(t *testing.T) {
+	t.Parallel()
+	files := 0
+	require.NoError(t, filepath.WalkDir("examples/storefront", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			if entry != nil && slices.Contains([]string{"node_modules", "dist"}, entry.Name()) {
+				return fs.SkipDir
+			}
+			return err
+		}
+		text, err := os.ReadFile(path)
+		require.NotContains(t, string(text), "PORTICO_", path)
+		files++
+		return err
+	}))
+	require.Greater(t, files, 20)
+}

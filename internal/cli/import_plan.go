@@ -152,8 +152,9 @@ func (w *findingWriter) writePlanned(p plannedChange) {
 	} else if p.Deleted {
 		f.Severity = "delete"
 	}
-	if len(p.Members) == 0 {
+	if p.Created || len(p.Members) == 0 { // the file has the members of a new one
 		w.write(f)
+		return
 	}
 	for _, m := range p.Members {
 		f.Member = strings.Join(m.Path, ".")

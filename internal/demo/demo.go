@@ -24,9 +24,12 @@ import (
 //go:embed shop.ndjson
 var shopFile string
 
-// publicClient lets anyone read the shop with an implicit token. It is not part of shop.ndjson, so that copies of the shop do not
-// have it.
-const publicClient = `{"type":"api_client","id":"demo","name":"demo","scopes":["catalog:read","inventory:read"],"created_at":"2025-02-20T08:00:00.000Z"}`
+// clients are the public client, with which anyone reads the shop by an implicit token, and ownClient, which may do everything. They
+// are not part of shop.ndjson, so that copies of the shop do not have them.
+const clients = `{"type":"api_client","id":"demo","name":"demo","scopes":["catalog:read","inventory:read"],"created_at":"2025-02-20T08:00:00.000Z"}
+{"type":"api_client","id":"` + ownClient + `","name":"demo","scopes":SCOPES,"created_at":"2025-02-20T08:00:00.000Z"}`
+
+const ownClient = "demo-all-scopes"
 
 // CatalogID is the only catalog of the shop.
 const CatalogID = "catalog-coffee"
@@ -42,7 +45,7 @@ type Client struct {
 	Token            string // for a day, with all scopes
 }
 
-// Open imports the shop into a store, publishes it, and creates the public client and another one with a token. It fails if the
+// Open imports the shop into a store, publishes it, and creates the clients. The own client gets a new secret and a token. It fails if the
 // store has another shop: a catalog that is not the demo's.
 func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Client, error) {
 	catalogs, err := s.Releases.CatalogIDs(ctx)
@@ -57,12 +60,12 @@ func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Client, er
 	if err := Fill(ctx, s); err != nil {
 		return nil, err
 	}
-	if err := read(ctx, s, publicClient); err != nil {
-		return nil, fmt.Errorf("create the demo's public client: %w", err)
+	if err := read(ctx, s, strings.Replace(clients, "SCOPES", string(store.Encode(access.Scopes())), 1)); err != nil {
+		return nil, fmt.Errorf("create the demo's clients: %w", err)
 	}
-	client, secret, err := s.Access.CreateClient(ctx, actor, "demo", access.Scopes())
+	client, secret, err := s.Access.RotateClientSecret(ctx, actor, ownClient, 0)
 	if err != nil {
-		return nil, fmt.Errorf("create the demo's client: %w", err)
+		return nil, fmt.Errorf("make a secret for the demo's client: %w", err)
 	}
 	token, err := tokens.Issue(ctx, auth.Grant{
 		Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes, Lifetime: tokenLifetime,

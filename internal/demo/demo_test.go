@@ -129,6 +129,16 @@ func TestOpenCreatesClients(t *testing.T) {
 	_, err = s.Access.AuthenticateClient(ctx, client.ClientID, client.Secret)
 	require.NoError(t, err)
 
+	// A second start replaces the secret of the client.
+	again, err := demo.Open(ctx, s, tokens)
+	require.NoError(t, err)
+	require.Equal(t, client.ClientID, again.ClientID)
+	_, err = s.Access.AuthenticateClient(ctx, again.ClientID, again.Secret)
+	require.NoError(t, err)
+	clients, err := s.Access.Clients(ctx)
+	require.NoError(t, err)
+	require.Len(t, clients, 2, "that one and the public one")
+
 	// The public client belongs to the demo server, and copies of the shop do not have it.
 	public, err := tokens.Implicit(ctx, "demo", "")
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ func startStorefront(t *testing.T, s *serverProcess) string {
 	const start = "npm start --prefix " + storefrontFolder
 	requireStorefront(t, start)
 	// exec replaces Bash, so that the signal of npm reaches Vite.
-	return startNode(t, strings.Fields(start), "npm_config_script_shell=bash", "PORTICO_URL="+s.url, "PORTICO_SITE=https://shop.example")
+	return startNode(t, strings.Fields(start), "npm_config_script_shell=bash", "STOREFRONT_URL="+s.url, "STOREFRONT_SITE=https://shop.example")
 }
 
 // serveStorefront builds the sample storefront, and starts its production server with the commands of docs/frontend.md.
@@ -42,7 +42,7 @@ func serveStorefront(t *testing.T, s *serverProcess) string {
 	out, err := exec.CommandContext(t.Context(), "npm", "run", "bundle", "--prefix", storefrontFolder).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return startNode(t, []string{"node", "--env-file=" + storefrontFolder + "/.env", storefrontFolder + "/dist/server/serve.js"},
-		"PORT=0", "PORTICO_URL="+s.url)
+		"PORT=0", "STOREFRONT_URL="+s.url)
 }
 
 // requireStorefront skips the test if the storefront cannot run here. It requires that docs/frontend.md has the commands.

@@ -19,6 +19,7 @@ type nodeAttributes struct {
 	Locales map[string]catalog.LocaleText `json:"locales,omitempty"`
 
 	CreatedAt string `json:"created_at,omitempty"`
+	UpdatedAt string `json:"updated_at,omitempty"`
 }
 
 type nodeLinks struct {
@@ -75,7 +76,7 @@ func (f *fetcher) fetchNodes(ctx context.Context) error {
 // writeNode changes a node to the import format and writes it with its products. It leaves out curated products beyond
 // maxCurated, and counts them.
 func (f *fetcher) writeNode(ctx context.Context, hierarchy string, node *importLine[nodeAttributes, nodeLinks]) error {
-	node.Type, node.Attributes.CreatedAt = "node", utc(node.Attributes.CreatedAt)
+	node.Type, node.Attributes.CreatedAt, node.Attributes.UpdatedAt = "node", utc(node.Attributes.CreatedAt), utc(node.Attributes.UpdatedAt)
 	r := &node.Relationships
 	r.Parent = linkTo("node", r.Parent.id())
 	if r.Parent.id() == hierarchy { // storefronts read the hierarchy as a node

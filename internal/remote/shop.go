@@ -155,7 +155,7 @@ func (f *fetcher) fetchHierarchies(ctx context.Context) error {
 				return fmt.Errorf("the catalog has more than %d hierarchies. Is the server one of a commerce service?", maxHierarchies)
 			}
 			h.Type, h.Attributes.CuratedProducts, h.Attributes.Locales = "hierarchy", nil, locales[h.ID]
-			h.Attributes.CreatedAt = utc(h.Attributes.CreatedAt)
+			h.Attributes.CreatedAt, h.Attributes.UpdatedAt = utc(h.Attributes.CreatedAt), utc(h.Attributes.UpdatedAt)
 			if err := f.folder.write("hierarchies", h); err != nil {
 				return err
 			}

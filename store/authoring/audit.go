@@ -150,14 +150,14 @@ func (w *Writer) recordLine(k Kind, id string, before, after []byte, besides []s
 		w.AfterCommit(func() { w.Limit.Left -= w.single })
 	}
 	members := slices.DeleteFunc(store.ChangedMembers(before, after), func(m store.MemberChange) bool {
-		return len(m.Path) == 1 && slices.Contains(unrecorded, m.Path[0])
+		return len(m.Path) == 1 && slices.Contains(Unrecorded, m.Path[0])
 	})
 	k.MaskSecrets(members)
 	w.Record(store.NewAuditEvent(store.AuditKind(k.Name), id, action, append(members, besides...)...))
 }
 
-// unrecorded are members of a line that say which resource it is, and objects that are empty.
-var unrecorded = []string{"type", "id", "attributes", "relationships"}
+// Unrecorded are members of a line that say which resource it is, and objects that are empty.
+var Unrecorded = []string{"type", "id", "attributes", "relationships"}
 
 // MaskSecrets replaces the values of members that are secrets.
 func (k Kind) MaskSecrets(members []store.MemberChange) {
@@ -203,6 +203,9 @@ func (w *Writer) lines(ctx context.Context, k Kind, ids []string) (map[string][]
 		id := cmp.Or(key.ID, key.Slug, k.Name)            // the settings have neither id nor slug, and are one row
 		if _, is := slices.BinarySearch(wanted, id); is { // kinds with few rows export all of them
 			found[id] = bytes.TrimSpace(line)
+			if k.Input != nil {
+				found[id] = k.Input(found[id])
+			}
 		}
 	}
 	return found, nil

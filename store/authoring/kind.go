@@ -34,6 +34,7 @@ type Kind struct {
 
 	// What the audit log shows. Line writes resources as Export does, without what is recorded apart.
 	Line    func(context.Context, *Exporter) error // nil to use Export
+	Input   func(line []byte) []byte               // returns the line with members of inputs that Inputs cannot say; nil to use the line
 	Ledger  bool                                   // entries are themselves a record: only their number is recorded
 	Secrets []string                               // members of a line whose values it masks
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
@@ -110,7 +111,7 @@ func concurrentCuration(backend storetest.Backend) func(*testing.T) {
 		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			for range 3 {
 				if writer%2 == 0 {
-					_, err := s.Catalogs.CurateProducts(t.Context(), storetest.Actor, "empty", []string{"chalk", "anvil"})
+					_, err := s.Catalogs.CurateProducts(t.Context(), storetest.Actor, "empty", []string{"chalk", "anvil"}, nil)
 					checkConflict(t, err, store.Unprocessable)
 					continue
 				}
@@ -154,6 +155,97 @@ func concurrentHierarchies(backend storetest.Backend) func(*testing.T) {
 		for _, id := range outlet.HierarchyIDs {
 			_, err := s.Catalogs.AuthoredHierarchy(t.Context(), id)
 			require.NoError(t, err)
+		}
+	}
+}
+
+// concurrentLists has two writers that add to a list as they read it. None loses what the other one added.
+func concurrentLists(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t)
+		const each = 4 // elements of a writer
+		lines := []string{storetest.ShopFile}
+		for i := range 2 * each {
+			lines = append(lines, fmt.Sprintf(`{"type":"hierarchy","id":"list-%d","attributes":{"name":"H"}}`, i), fmt.Sprintf(`{"type":"pricebook","id":"list-%d","attributes":{"name":"B"}}`, i),
+				fmt.Sprintf(`{"type":"product","id":"list-%d","attributes":{"name":"P","sku":"LIST-%[1]d","slug":"list-%[1]d","status":"live"}}`, i))
+		}
+		storetest.Import(t, s, storetest.JoinLines(lines...))
+		var all []string
+		for i := range 2 * each {
+			all = append(all, fmt.Sprintf("list-%d", i))
+		}
+		_, err := s.Catalogs.AttachProducts(t.Context(), storetest.Actor, "paints", all)
+		require.NoError(t, err)
+		for name, list := range map[string]struct {
+			read  func(s *shop.Store) ([]string, error)
+			write func(s *shop.Store, ids, expected []string) error
+		}{
+			"hierarchies of a catalog": {
+				func(s *shop.Store) ([]string, error) {
+					c, err := s.Catalogs.Get(t.Context(), "outlet")
+					return c.HierarchyIDs, err
+				},
+				func(s *shop.Store, ids, expected []string) error {
+					_, err := s.Catalogs.Update(t.Context(), storetest.Actor, "outlet", catalog.CatalogChange{HierarchyIDs: ids, ExpectedHierarchyIDs: expected})
+					return err
+				}},
+			"price books of a catalog": {
+				func(s *shop.Store) (ids []string, err error) {
+					c, err := s.Catalogs.Get(t.Context(), "outlet")
+					for _, book := range c.Pricebooks {
+						ids = append(ids, book.ID)
+					}
+					return ids, err
+				},
+				func(s *shop.Store, ids, expected []string) error {
+					books := func(ids []string) []catalog.PricebookRank {
+						list := []catalog.PricebookRank{}
+						for _, id := range ids {
+							list = append(list, catalog.PricebookRank{ID: id, Priority: 1})
+						}
+						return list
+					}
+					_, err := s.Catalogs.Update(t.Context(), storetest.Actor, "outlet", catalog.CatalogChange{Pricebooks: books(ids), ExpectedPricebooks: books(expected)})
+					return err
+				}},
+			"curated products": {
+				func(s *shop.Store) ([]string, error) {
+					node, err := s.Catalogs.AuthoredNode(t.Context(), "paints")
+					return node.CuratedProductIDs, err
+				},
+				func(s *shop.Store, ids, expected []string) error {
+					_, err := s.Catalogs.CurateProducts(t.Context(), storetest.Actor, "paints", ids, expected)
+					return err
+				}},
+			"products of a node": {
+				func(s *shop.Store) ([]string, error) {
+					attached, err := s.Catalogs.AttachedProducts(t.Context(), []string{"empty"}, 100, 0)
+					return append([]string{}, attached["empty"]...), err
+				},
+				func(s *shop.Store, ids, expected []string) error {
+					_, err := s.Catalogs.SetProducts(t.Context(), storetest.Actor, "empty", ids, expected, false)
+					return err
+				}},
+		} {
+			before, err := list.read(s)
+			require.NoError(t, err)
+			storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
+				for i := range each {
+					for done := writer > 1; !done; { // one writer on each store
+						seen, err := list.read(s)
+						if !assert.NoError(t, err, name) {
+							return
+						}
+						seen = append([]string{}, seen...) // a nil list would expect nothing
+						err = list.write(s, append(slices.Clone(seen), fmt.Sprintf("list-%d", writer*each+i)), seen)
+						checkConflict(t, err, store.Conflict)
+						done = err == nil || !store.HasCode(err, store.Conflict)
+					}
+				}
+			})
+			after, err := list.read(s)
+			require.NoError(t, err)
+			require.ElementsMatch(t, append(slices.Clone(before), all...), after, name)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"time"
@@ -107,6 +108,10 @@ type CatalogChange struct {
 	Locale       *string
 	Currency     *string
 	Nulls        store.Nulls
+
+	// The lists that HierarchyIDs and Pricebooks replace, as the writer read them (compare and set); nil for any.
+	ExpectedHierarchyIDs []string
+	ExpectedPricebooks   []PricebookRank
 }
 
 // applyNulls clears members that were sent as null.
@@ -145,14 +150,16 @@ func (s *Service) Create(ctx context.Context, actor store.Actor, id string, chan
 }
 
 // Update changes a catalog; shoppers see it once it is published. It returns
-// NOT_FOUND, or the errors of Create.
+// NOT_FOUND, CONFLICT if a list is not as expected, or the errors of Create.
 func (s *Service) Update(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
 	return changeRow(ctx, s, actor, CatalogList, CatalogKind, "catalog", id, func(_ context.Context, _ *authoring.Writer, source *CatalogSource) error {
+		now := NewCatalog(source, time.Time{}, false, false)
 		change.apply(source)
-		return nil
+		return cmp.Or(checkExpected("expected_hierarchy_ids", change.ExpectedHierarchyIDs, now.HierarchyIDs),
+			checkExpected("expected_pricebooks", change.ExpectedPricebooks, now.Pricebooks))
 	})
 }
 

@@ -23,7 +23,7 @@ var HierarchyKind = authoring.Kind{
 var NodeKind = authoring.Kind{
 	Name: "node", Create: func() authoring.Source { return &NodeSource{} },
 	Write: writeNodes, Export: exportNodes,
-	Author: nodeTable.Write, Delete: deleteNodes, Published: true, Referred: true,
+	Author: authorNode, Delete: deleteNodes, Published: true, Referred: true,
 	Line:   ExportNodesWithoutProducts,
 	Inputs: slices.Concat(contentInputs, store.PathRenames{{"attributes.curated_products", "product_ids"}, {"relationships.products", "products"}}),
 }
@@ -253,19 +253,34 @@ func recordProducts(w *authoring.Writer, nodeID string, gone, come []string) {
 
 var hierarchyTable = authoring.Table{
 	Name: "hierarchy", Columns: []string{"id", "sequence", "created_at", "updated_at", "body"},
-	Row: func(r authoring.Source, t *db.Tx) []any {
-		return []any{r.Key(), nil, timeOf(r.(*hierarchySource).Attributes.CreatedAt), store.Micros(t.Now), store.Encode(r)}
+	Row: func(r authoring.Source, _ *db.Tx) []any {
+		return []any{r.Key(), nil, timeOf(r.(*hierarchySource).Attributes.CreatedAt), timeOf(r.(*hierarchySource).Attributes.UpdatedAt), store.Encode(r)}
 	},
 }
 
 var nodeTable = authoring.Table{
 	Name: "node", Columns: []string{"id", "sequence", "hierarchy_id", "parent_id", "slug", "name_folded", "name_key", "position", "created_at", "updated_at", "body"},
-	Row: func(r authoring.Source, t *db.Tx) []any {
-		n := *r.(*NodeSource)
-		n.Relationships.Products = nil // stored in node_product
+	Row: func(r authoring.Source, _ *db.Tx) []any {
+		n := r.(*NodeSource).stored()
 		return []any{n.ID, nil, n.Relationships.Hierarchy.ID(), n.parentID(), n.Attributes.Slug, index.Fold(n.Attributes.Name), index.SortKey(n.Attributes.Name), orderOf(n.Attributes.Position),
-			timeOf(n.Attributes.CreatedAt), store.Micros(t.Now), store.Encode(&n)}
+			timeOf(n.Attributes.CreatedAt), timeOf(n.Attributes.UpdatedAt), store.Encode(n)}
 	},
+}
+
+// stored returns what nodeTable stores of a node: node_product has its products.
+func (n *NodeSource) stored() *NodeSource {
+	own := *n
+	own.Relationships.Products = nil
+	return &own
+}
+
+// authorNode writes the node of a mutation, without its products. If it changes, it was changed now.
+func authorNode(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]string, error) {
+	sources[0].(*NodeSource).Attributes.UpdatedAt = ""
+	if err := SetTimes(ctx, w.Session, w.Now, sources); err != nil {
+		return nil, err
+	}
+	return nodeTable.Write(ctx, w, sources)
 }
 
 // exportBatch is how many products of nodes an export reads at once, unless one node has more.

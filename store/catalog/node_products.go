@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -46,10 +47,13 @@ func (s *Service) DetachProducts(ctx context.Context, actor store.Actor, id stri
 }
 
 // CurateProducts sets which products of a node come first, in this order: at most
-// MaxCurated, all attached. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for
-// each product that is not attached or repeated.
-func (s *Service) CurateProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
+// MaxCurated, all attached. It returns NOT_FOUND for an unknown node, CONFLICT unless its curated products are those expected, if
+// they are not nil, and UNPROCESSABLE for each product that is not attached or repeated.
+func (s *Service) CurateProducts(ctx context.Context, actor store.Actor, id string, productIDs, expected []string) (*AuthoredNode, error) {
 	return changeRow(ctx, s, actor, NodeList, NodeKind, "node", id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
+		if err := checkExpected("expected_product_ids", expected, source.Attributes.CuratedProducts); err != nil {
+			return err
+		}
 		source.Attributes.CuratedProducts = productIDs
 		if len(productIDs) > MaxCurated {
 			return nil // the check of the node reports it
@@ -82,10 +86,11 @@ const maxReplaced = 10_000
 
 // SetProducts sets the products of a node, the newest first, as AttachedProducts lists them: products that are not in the list are detached
 // and no longer curated. Attached products that were deleted may be in the list: they stay attached, and count again when
-// they come back. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for each unknown or
-// repeated product, for a longer list than MaxAttached and for a node with more products than maxReplaced.
+// they come back. It returns NOT_FOUND for an unknown node, CONFLICT unless its products are those expected, if they are not nil, and
+// UNPROCESSABLE for each unknown or repeated product, for a longer list than MaxAttached and for a node with more products
+// than maxReplaced.
 // A dry run changes no node, but it takes a sequence number, and is stored as the first call of its idempotency key.
-func (s *Service) SetProducts(ctx context.Context, actor store.Actor, id string, productIDs []string, dryRun bool) (*NodeProductsChange, error) {
+func (s *Service) SetProducts(ctx context.Context, actor store.Actor, id string, productIDs, expected []string, dryRun bool) (*NodeProductsChange, error) {
 	if len(productIDs) > MaxAttached {
 		return nil, store.Unprocessablef([]string{"product_ids"}, "must have at most %d products, got %d; attach the others by catalogNodeProductsAttach", MaxAttached, len(productIDs))
 	}
@@ -98,6 +103,13 @@ func (s *Service) SetProducts(ctx context.Context, actor store.Actor, id string,
 		source := &NodeSource{}
 		if err := w.Read(ctx, "node", "node", id, source); err != nil {
 			return nil, err
+		}
+		if expected != nil {
+			attached, err := db.Collect(ctx, w.Session, db.Scalar[string],
+				`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached DESC, product_id DESC`, id)
+			if err = cmp.Or(err, checkExpected("expected_product_ids", expected, attached)); err != nil {
+				return nil, err
+			}
 		}
 		leave, fresh, change, err := planProducts(ctx, w, id, productIDs)
 		if err == nil && !dryRun && len(leave)+len(fresh) > 0 {

@@ -37,6 +37,7 @@ type nodeAttributes struct {
 	CustomAttributes CustomAttributes `json:"custom_attributes,omitempty"`
 
 	CreatedAt string `json:"created_at,omitempty"` // RFC 3339, UTC; SetTimes sets what is absent
+	UpdatedAt string `json:"updated_at,omitempty"` // likewise
 }
 
 type nodeRelationships struct {
@@ -140,6 +141,7 @@ func (n *NodeSource) Keys(k authoring.KeyRecorder) {
 
 func (a *nodeAttributes) check(f *authoring.Validator) {
 	f.Time("attributes.created_at", &a.CreatedAt)
+	f.Time("attributes.updated_at", &a.UpdatedAt)
 	f.Required("attributes.name", a.Name, authoring.MaxName)
 	warnOfMarkup(f, "attributes.name", a.Name)
 	f.Text("attributes.slug", a.Slug, authoring.MaxName)

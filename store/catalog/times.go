@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"time"
 
 	"portico/store"
@@ -11,29 +12,45 @@ import (
 	"portico/store/db"
 )
 
-// dated is a resource whose line may leave out when it was created, and the table that stores it.
+// dated is a resource whose line may leave out when it was created, or last changed.
 type dated interface {
 	authoring.Source
 
-	// dated returns the table, and the member of the source, which is empty if the line leaves it out.
-	dated() (table string, createdAt *string)
+	// dated returns the table, and the members of the source, which are empty if the line leaves them out. updatedAt is nil if the
+	// type has none. stored is what the table stores of the source.
+	dated() (table string, createdAt, updatedAt *string, stored any)
 }
 
-func (n *NodeSource) dated() (string, *string)      { return "node", &n.Attributes.CreatedAt }
-func (h *hierarchySource) dated() (string, *string) { return "hierarchy", &h.Attributes.CreatedAt }
-func (c *CatalogSource) dated() (string, *string)   { return "catalog", &c.Attributes.CreatedAt }
-func (r *RuleSource) dated() (string, *string)      { return "catalog_rule", &r.Attributes.CreatedAt }
+func (p *ProductSource) dated() (string, *string, *string, any) {
+	return "product", &p.Attributes.CreatedAt, &p.Attributes.UpdatedAt, p
+}
+
+func (n *NodeSource) dated() (string, *string, *string, any) {
+	return "node", &n.Attributes.CreatedAt, &n.Attributes.UpdatedAt, n.stored()
+}
+
+func (h *hierarchySource) dated() (string, *string, *string, any) {
+	return "hierarchy", &h.Attributes.CreatedAt, &h.Attributes.UpdatedAt, h
+}
+
+func (c *CatalogSource) dated() (string, *string, *string, any) {
+	return "catalog", &c.Attributes.CreatedAt, nil, nil
+}
+
+func (r *RuleSource) dated() (string, *string, *string, any) {
+	return "catalog_rule", &r.Attributes.CreatedAt, nil, nil
+}
 
 // timeOf returns a time of a source in microseconds.
 func timeOf(text string) int64 { return store.Micros(store.StoredTime(text)) }
 
 // SetTimes sets the times that lines leave out. A stored resource keeps its time of creation, and a new one
-// was created now. A product was last changed now unless it is unchanged, and a new one when it was created.
+// was created now. A product, node or hierarchy was last changed now unless it is unchanged, and a new one when it was created.
 func SetTimes(ctx context.Context, in db.Session, now time.Time, sources []authoring.Source) error {
 	undated := map[string][]dated{} // by table
 	for _, source := range sources {
 		if s, is := source.(dated); is {
-			if table, createdAt := s.dated(); *createdAt == "" {
+			if table, createdAt, updatedAt, _ := s.dated(); *createdAt == "" || updatedAt != nil && *updatedAt == "" {
 				undated[table] = append(undated[table], s)
 			}
 		}
@@ -43,43 +60,13 @@ func SetTimes(ctx context.Context, in db.Session, now time.Time, sources []autho
 		for i, s := range list {
 			ids[i] = s.Key()
 		}
-		rows, err := db.CollectIn(ctx, in, db.ScanPair[string, int64], store.Unique(ids), `SELECT id, created_at FROM `+table+` WHERE id IN ($in)`)
+		rows, err := db.CollectIn(ctx, in, db.ScanPair[string, []byte], store.Unique(ids), `SELECT id, body FROM `+table+` WHERE id IN ($in)`)
 		if err != nil {
 			return err
 		}
-		stored := db.PairMap(rows)
+		bodies := db.PairMap(rows)
 		for _, s := range list {
-			_, createdAt := s.dated()
-			at, known := stored[s.Key()]
-			if !known {
-				at = store.Micros(now)
-			}
-			*createdAt = store.FormatTime(store.FromMicros(at))
-		}
-	}
-	return setProductTimes(ctx, in, now, sources)
-}
-
-// setProductTimes is SetTimes for products.
-func setProductTimes(ctx context.Context, in db.Session, now time.Time, sources []authoring.Source) error {
-	untimed := map[string][]*ProductSource{}
-	var ids []string
-	for _, source := range sources {
-		if p, isProduct := source.(*ProductSource); isProduct && (p.Attributes.CreatedAt == "" || p.Attributes.UpdatedAt == "") {
-			untimed[p.ID], ids = append(untimed[p.ID], p), append(ids, p.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	rows, err := db.CollectIn(ctx, in, db.ScanPair[string, []byte], store.Unique(ids), `SELECT id, body FROM product WHERE id IN ($in)`)
-	if err != nil {
-		return err
-	}
-	bodies := db.PairMap(rows)
-	for id, list := range untimed {
-		for _, p := range list {
-			if err := p.setTimes(bodies[id], store.FormatTime(now)); err != nil {
+			if err := setTimes(s, bodies[s.Key()], store.FormatTime(now)); err != nil {
 				return err
 			}
 		}
@@ -87,26 +74,31 @@ func setProductTimes(ctx context.Context, in db.Session, now time.Time, sources 
 	return nil
 }
 
-// setTimes sets the times of a product that is stored as body, or not if that is nil.
-func (p *ProductSource) setTimes(body []byte, now string) error {
-	a := &p.Attributes
-	stored := &ProductSource{}
+// setTimes sets the times of a resource that is stored as body, or not if that is nil.
+func setTimes(s dated, body []byte, now string) error {
+	var had struct {
+		Attributes struct {
+			CreatedAt string `json:"created_at"`
+			UpdatedAt string `json:"updated_at"`
+		} `json:"attributes"`
+	}
 	if body != nil {
-		if err := store.Decode(body, stored); err != nil {
+		if err := json.Unmarshal(body, &had); err != nil {
 			return err
 		}
 	}
-	a.CreatedAt = cmp.Or(a.CreatedAt, stored.Attributes.CreatedAt, now)
-	if a.UpdatedAt != "" {
+	_, createdAt, updatedAt, _ := s.dated()
+	*createdAt = cmp.Or(*createdAt, had.Attributes.CreatedAt, now)
+	if updatedAt == nil || *updatedAt != "" {
 		return nil
 	}
 	if body == nil {
-		a.UpdatedAt = a.CreatedAt
+		*updatedAt = *createdAt
 		return nil
 	}
-	a.UpdatedAt = stored.Attributes.UpdatedAt // as the comparison needs
-	if !bytes.Equal(body, store.Encode(p)) {
-		a.UpdatedAt = now
+	*updatedAt = had.Attributes.UpdatedAt // as the comparison needs
+	if _, _, _, stored := s.dated(); !bytes.Equal(body, store.Encode(stored)) {
+		*updatedAt = now
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -41,6 +43,16 @@ func changeRow[T any, S authoring.Source](ctx context.Context, s *Service, actor
 		}
 		return w.Replace(ctx, k, source)
 	})
+}
+
+// checkExpected returns CONFLICT if a list, which the write replaces, is not as the caller read it; nil expects nothing. No other write
+// comes between, since Service.write runs one at a time.
+func checkExpected[T comparable](member string, expected, now []T) error {
+	if expected == nil || slices.Equal(expected, now) {
+		return nil
+	}
+	return &store.Error{Code: store.Conflict, Path: []string{member},
+		Detail: fmt.Sprintf("is not the list, which has %d elements now, got %d; read the list again, then retry", len(now), len(expected))}
 }
 
 // writeRow runs a write, once for each idempotency key, and returns the resulting row. fn may set id, if the write makes a new one.

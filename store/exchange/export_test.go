@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -30,6 +31,7 @@ func TestExport(t *testing.T) {
 		d.Run(t, "an empty store exports its settings", exportEmpty)
 		d.Run(t, "clients are exported only on request", exportClients)
 		t.Run("importing an export makes the same store", exportRoundTrip(backend))
+		t.Run("nodes and hierarchies keep the time of their last change", exportTimes(backend))
 		d.Run(t, "an exported ledger makes the same balances", exportLedger)
 		t.Run("a ledger of concurrent writes makes the same balances", exportLedgerRaced(backend))
 		d.Run(t, "attachments keep their order", exportAttachments)
@@ -68,6 +70,47 @@ func exportRoundTrip(backend storetest.Backend) func(*testing.T) {
 		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
 		require.NoError(t, err)
 		storetest.RequireSameAfterImport(t, backend, s)
+	}
+}
+
+// exportTimes changes nodes and hierarchies in each way. The time of the change is in the export, and in the store that imports it
+// later.
+func exportTimes(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := storetest.NewClock(storetest.Noon)
+		s := backend.Open(t, storetest.WithClock(clock))
+		storetest.Import(t, s, storetest.JoinLines(storetest.ShopFile, `{"type":"hierarchy","id":"new","attributes":{"name":"New","created_at":"2024-02-01T00:00:00Z"}}`))
+		times := func(s *shop.Store) (list []string) {
+			for _, id := range []string{"workshop", "seasons", "new"} {
+				h, err := s.Catalogs.AuthoredHierarchy(t.Context(), id)
+				require.NoError(t, err)
+				list = append(list, h.UpdatedAt.Format("Jan 2"))
+			}
+			for _, id := range []string{"tools", "paints", "sale"} {
+				n, err := s.Catalogs.AuthoredNode(t.Context(), id)
+				require.NoError(t, err)
+				list = append(list, n.UpdatedAt.Format("Jan 2"))
+			}
+			return list
+		}
+		require.Equal(t, []string{"May 30", "May 30", "Feb 1", "May 30", "May 30", "May 30"}, times(s))
+		clock.Advance(24 * time.Hour)
+		_, err := s.Exchange.UpsertHierarchies(t.Context(), storetest.Actor, []*exchange.HierarchyItemInput{{ID: new("workshop"), Name: new("Other")}}, nil, false)
+		require.NoError(t, err)
+		_, err = s.Catalogs.CurateProducts(t.Context(), storetest.Actor, "tools", []string{"anvil"}, nil)
+		require.NoError(t, err)
+		clock.Advance(24 * time.Hour)
+		_, err = s.Catalogs.CurateProducts(t.Context(), storetest.Actor, "tools", []string{"anvil"}, nil)
+		require.NoError(t, err, "changes nothing")
+		storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("node", "sale", `,"updated_at":"2024-05-30T12:00:00.000Z"`, ``),
+			strings.Replace(storetest.ChangedShopLine("node", "paints", `"Paints"`, `"Colours"`), `,"updated_at":"2024-05-30T12:00:00.000Z"`, ``, 1)))
+		want := []string{"May 31", "May 30", "Feb 1", "May 31", "Jun 1", "May 30"}
+		require.Equal(t, want, times(s))
+		clock.Advance(24 * time.Hour)
+		export := storetest.Export(t, s)
+		other := storetest.OpenEmpty(t, backend) // whose clock is far ahead
+		storetest.Import(t, other, export)
+		require.Equal(t, want, times(other))
 	}
 }
 
@@ -125,7 +168,7 @@ func exportAttachments(d *storetest.SharedStore) func(*testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			ids := rapid.Permutation([]string{"anvil", "brush", "chalk", "drill-draft", "easel", "frame", "glue"}).Draw(t, "order")
 			ids = ids[:rapid.IntRange(0, len(ids)).Draw(t, "length")]
-			text := `{"type":"node","id":"sale","attributes":{"name":"Sale","created_at":"2023-01-07T08:00:00.000Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}}`
+			text := `{"type":"node","id":"sale","attributes":{"name":"Sale","created_at":"2023-01-07T08:00:00.000Z","updated_at":"2024-01-07T08:00:00.000Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}}`
 			if len(ids) > 0 {
 				var refs []string
 				for _, id := range ids {

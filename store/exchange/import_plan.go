@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/exchange/check"
@@ -27,7 +28,7 @@ type PlannedChange struct {
 	ID      string
 	Created bool                 // it does not exist yet
 	Deleted bool                 // it would be deleted; Line is 0 if the file does not hold it
-	Members []store.MemberChange // of an existing one, by member; nil beyond maxDetailed changes
+	Members []store.MemberChange // by member; nil for a deletion, and beyond maxDetailed changes
 }
 
 // maxDetailed is the most changed resources whose stored lines a plan keeps in memory.
@@ -140,9 +141,9 @@ func (p *importPlanner) compare(d check.Line, line []byte) {
 // written, with the values of secrets masked.
 func (p *importPlanner) plan(found plannedLine, hash uint64, d check.Line, changed func(PlannedChange)) {
 	change := PlannedChange{Line: d.Number, Type: d.Kind, ID: d.Source.Key(), Created: found.state == planCreated}
-	if stored := p.stored[hash]; stored != nil {
+	if stored := p.stored[hash]; stored != nil || change.Created && p.Created[d.Kind] < maxDetailed {
 		change.Members = changedMembers(stored, store.Encode(d.Source))
-		if len(change.Members) == 0 { // only times that the line leaves out differ
+		if !change.Created && len(change.Members) == 0 { // only times that the line leaves out differ
 			found.state = planUnchanged
 		}
 		check.KindByName(d.Kind).MaskSecrets(change.Members)
@@ -174,11 +175,15 @@ func (p *importPlanner) keeps(d check.Line, state planState) bool {
 	return d.Kind == "settings" && p.policy.settings && !p.policy.options.Settings
 }
 
-// changedMembers returns the members in which two lines differ. Times that the new line leaves out
+// changedMembers returns the members in which two lines differ; before is nil for a new resource. Times that the new line leaves out
 // stay as they are.
 func changedMembers(before, after []byte) []store.MemberChange {
+	created := before == nil
+	if created {
+		before = []byte(`{}`)
+	}
 	return slices.DeleteFunc(store.ChangedMembers(before, after), func(c store.MemberChange) bool {
 		leaf := c.Path[len(c.Path)-1]
-		return c.After == nil && (leaf == "created_at" || leaf == "updated_at")
+		return c.After == nil && (leaf == "created_at" || leaf == "updated_at") || len(c.Path) == 1 && created && slices.Contains(authoring.Unrecorded, leaf)
 	})
 }

@@ -19,7 +19,11 @@ import (
 func planned(t require.TestingT, s *shop.Store, text string, options exchange.ImportOptions) (changes []string, plan *exchange.ImportPlan) {
 	plan, err := s.Exchange.PlanImport(context.Background(), storetest.Actor, storetest.Source(text), options, func(c exchange.PlannedChange) {
 		line := fmt.Sprintf("%d %s %s created=%t", c.Line, c.Type, c.ID, c.Created)
+		require.Equal(t, c.Deleted, len(c.Members) == 0, line)
 		for _, m := range c.Members {
+			if c.Created {
+				break
+			}
 			line += fmt.Sprintf(" %s:%s->%s", strings.Join(m.Path, "."), m.Before, m.After)
 		}
 		changes = append(changes, line)

@@ -65,7 +65,7 @@ func TestUpsertNodes(t *testing.T) {
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s := backend.Open(t)
+		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
 		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"hierarchy","id":"other","attributes":{"name":"O"}}`, product("mug", ``, ``),
 			`{"type":"attribute","id":"width","attributes":{"label":"Width","attribute_type":"number"}}`,
 			`{"type":"node","id":"n","attributes":{"name":"N","curated_products":["mug"],"created_at":"2024-05-01T00:00:00Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"mug"}]}}}`))
@@ -115,7 +115,7 @@ func TestUpsertNodes(t *testing.T) {
 			{"below another hierarchy", upsert(nil, &item{ID: new("n"), ParentID: new("other")}), `items.0.parent_id refers to the node "other"`},
 			{"deleted with those below", remove("top", "below", "top", "x"), "top deleted\nbelow deleted\nx deleted"},
 		})
-		require.Equal(t, `{"type":"node","id":"n","attributes":{"name":"Mugs","curated_products":["mug"],"created_at":"2024-05-01T00:00:00.000Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"mug"}]}}}`, exported(t, s, "node", "n"))
+		require.Equal(t, `{"type":"node","id":"n","attributes":{"name":"Mugs","curated_products":["mug"],"created_at":"2024-05-01T00:00:00.000Z","updated_at":"2024-05-30T12:00:00.000Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"mug"}]}}}`, exported(t, s, "node", "n"))
 	})
 }
 
@@ -133,7 +133,7 @@ func TestUpsertHierarchies(t *testing.T) {
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s := backend.Open(t)
+		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
 		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"h","attributes":{"name":"H","slug":"h","created_at":"2024-05-01T00:00:00Z"}}`, `{"type":"hierarchy","id":"sold","attributes":{"name":"Sold"}}`,
 			`{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["sold"]}}`, `{"type":"catalog","id":"outlet","attributes":{"name":"Outlet","hierarchies":["sold"]}}`,
 			`{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`))
@@ -155,7 +155,7 @@ func TestUpsertHierarchies(t *testing.T) {
 			{"unknown", remove("a", "none"), `ids.1 is not the id of a hierarchy: "none"`},
 			{"deleted", remove("b", "a", "b"), "b deleted\na deleted"},
 		})
-		require.Equal(t, `{"type":"hierarchy","id":"h","attributes":{"name":"H","description":"D","locales":{"pt-BR":{"name":"Agá"}},"created_at":"2024-05-01T00:00:00.000Z"}}`, exported(t, s, "hierarchy", "h"))
+		require.Equal(t, `{"type":"hierarchy","id":"h","attributes":{"name":"H","description":"D","locales":{"pt-BR":{"name":"Agá"}},"created_at":"2024-05-01T00:00:00.000Z","updated_at":"2024-05-30T12:00:00.000Z"}}`, exported(t, s, "hierarchy", "h"))
 	})
 }
 

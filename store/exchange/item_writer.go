@@ -43,7 +43,7 @@ type ItemsWritten struct {
 type WrittenItem struct {
 	ID          string
 	Outcome     ItemOutcome
-	Changes     []*store.MemberExcerpt // of an updated one, as in the item, up to maxItemChanges and maxChangesLength
+	Changes     []*store.MemberExcerpt // of a created or updated one, as in the item, up to maxItemChanges and maxChangesLength
 	ChangeCount int                    // of all changes
 }
 
@@ -85,7 +85,18 @@ type itemWrite struct {
 	patches map[string][][]byte // of the items, by id
 	batch   []check.Line        // merged lines, in the order of ids; Number counts them from 1
 	removed []string            // ids of resources that items remove
+	planned []check.Line        // of other kinds, by earlier dry runs of the operation: a dry run finds them
 	faults  store.Errors
+}
+
+// Planned has what the dry runs of an operation would write. The next one finds it.
+type Planned struct{ lines []check.Line }
+
+type plannedKey struct{}
+
+// WithPlanned returns a context for the dry runs of an operation, one at a time.
+func WithPlanned(ctx context.Context, p *Planned) context.Context {
+	return context.WithValue(ctx, plannedKey{}, p)
 }
 
 // writeItems writes items, all or none, as a merging import writes lines. A dry run changes no resource, but it takes a sequence
@@ -95,8 +106,13 @@ func (s *Service) writeItems(ctx context.Context, actor store.Actor, set itemSet
 	if err := checkItemCount("items", set.count); err != nil {
 		return nil, err
 	}
-	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*ItemsWritten, error) {
+	planned, _ := ctx.Value(plannedKey{}).(*Planned)
+	var batch []check.Line
+	result, err := db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*ItemsWritten, error) {
 		w := &itemWrite{itemSet: set, Writer: &authoring.Writer{Tx: t, DB: s.db}, decoder: newLineDecoder(ImportOptions{}), items: map[string][]int{}, stored: map[string][]byte{}, patches: map[string][][]byte{}}
+		if planned != nil && dryRun {
+			w.planned = slices.DeleteFunc(slices.Clone(planned.lines), func(d check.Line) bool { return d.Kind == set.kind.Name })
+		}
 		// Mutations of items run one at a time, so that none merges onto what another replaces.
 		if _, err := w.Sequence(ctx, 1); err != nil {
 			return nil, err
@@ -107,6 +123,7 @@ func (s *Service) writeItems(ctx context.Context, actor store.Actor, set itemSet
 		if err := w.check(ctx); err != nil {
 			return nil, err
 		}
+		batch = w.batch
 		result, changed := w.compare()
 		if err := w.warn(ctx, result); err != nil || dryRun || len(changed)+len(w.removed) == 0 {
 			return result, err
@@ -118,6 +135,12 @@ func (s *Service) writeItems(ctx context.Context, actor store.Actor, set itemSet
 		w.Revised = n > 0 && w.kind.Published
 		return result, w.Finish(ctx)
 	})
+	for _, d := range batch {
+		if d.References = nil; err == nil && planned != nil && dryRun && d.Source != nil { // its references were checked
+			planned.lines = append(planned.lines, d)
+		}
+	}
+	return result, err
 }
 
 // write deletes what items remove and writes what changed. It returns the number of resources that did.
@@ -216,6 +239,9 @@ func (w *itemWrite) check(ctx context.Context) error {
 	references, attributes, redirects := check.NewReferenceChecker("the items"), check.NewAttributeChecker(), check.RedirectChecker{}
 	for _, id := range w.removed {
 		redirects.Remove(id)
+	}
+	for _, d := range w.planned {
+		references.Add(d)
 	}
 	for _, d := range w.batch {
 		for _, fault := range d.Errors {
@@ -324,22 +350,23 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 			item.Outcome = ItemDeleted
 			continue
 		}
+		var was []byte
+		is := store.Encode(source)
 		if before := w.stored[id]; before != nil {
-			was, is := store.Encode(w.decoder.Decode(before).Source), store.Encode(source)
+			was, item.Outcome = store.Encode(w.decoder.Decode(before).Source), ItemUpdated
 			if string(was) == string(is) {
 				item.Outcome = ItemUnchanged
 				continue
 			}
-			item.Outcome = ItemUpdated
-			for _, change := range changedMembers(was, is) {
-				if slices.Equal(change.Path, []string{"attributes", "updated_at"}) {
-					continue
-				}
-				item.ChangeCount++
-				length += len(change.Before) + len(change.After)
-				if length <= maxChangesLength && len(item.Changes) < maxItemChanges {
-					item.Changes = append(item.Changes, &store.MemberExcerpt{Path: w.kind.InputPath(change.Path), Before: ShownValue(textOf(change.Before)), After: ShownValue(textOf(change.After))})
-				}
+		}
+		for _, change := range changedMembers(was, is) {
+			if slices.Equal(change.Path, []string{"attributes", "updated_at"}) {
+				continue
+			}
+			item.ChangeCount++
+			length += len(change.Before) + len(change.After)
+			if length <= maxChangesLength && len(item.Changes) < maxItemChanges {
+				item.Changes = append(item.Changes, &store.MemberExcerpt{Path: w.kind.InputPath(change.Path), Before: ShownValue(textOf(change.Before)), After: ShownValue(textOf(change.After))})
 			}
 		}
 		changed = append(changed, source)
@@ -433,6 +460,9 @@ func (w *itemWrite) likelyMistakes(ctx context.Context, batch []check.Line, unch
 		return nil, err
 	}
 	keys := check.NewKeyChecker(known, "items")
+	if err := keys.Add(ctx, w.Session, w.planned, func(int) bool { return true }); err != nil {
+		return nil, err
+	}
 	add := func(warning check.ImportError) {
 		if !unchanged(warning.Line) {
 			list = append(list, warning)

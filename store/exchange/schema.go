@@ -64,6 +64,8 @@ func deletionSchema() *JSONSchema {
 var relations = map[string]string{
 	"product-price.attributes.currencies":    "Required without sales.",
 	"product.attributes.updated_at":          "The default is created_at.",
+	"node.attributes.updated_at":             "The default is created_at.",
+	"hierarchy.attributes.updated_at":        "The default is created_at.",
 	"product.attributes.components.*.max":    "Must be at least min.",
 	"stock.total":                            "Must be available plus allocated.",
 	"promotion_code.uses":                    "Remaining uses, at most max_uses. The default is max_uses.",

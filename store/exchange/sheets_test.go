@@ -82,7 +82,11 @@ func sheetsRoundTrip(backend storetest.Backend) func(*testing.T) {
 		s, other := backend.Open(t), storetest.OpenEmpty(t, backend)
 		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, storetest.QuickOrFull(60, 600), 3))
 		storetest.Import(t, s, `{"type":"product","id":"hostile","attributes":{"name":"#NAME?","sku":"-5","slug":"hostile","status":"live","description":"=1+1\r\na \"b\"\nc\r","tags":["@x","'=y"],"external_ref":"''+z"}}
+{"type":"product","id":"spaced-1","attributes":{"name":" Mug ","sku":"Mug ","slug":"spaced-1","status":"live","description":" "},"relationships":{"related":{"goes with ":["hostile"]}}}
+{"type":"product","id":"spaced-2","attributes":{"name":"Mug","sku":" Mug","slug":"spaced-2","status":"live"}}
+{"type":"product","id":"spaced-3","attributes":{"name":"Mug","sku":"Mug","slug":"spaced-3","status":"live"}}
 {"type":"pricebook","id":"hostile","attributes":{"name":"-Book"}}
+{"type":"product-price","id":"spaced","attributes":{"sku":"Mug ","currencies":{},"sales":{" later":{"schedule":{"valid_from":"2030-01-01T00:00:00Z"},"currencies":{"USD":{"amount":5,"tiers":{" a ":{"minimum_quantity":2,"amount":4}}}}},"later":{"schedule":{"valid_from":"2031-01-01T00:00:00Z"},"currencies":{"USD":{"amount":6}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"hostile"}}}}
 {"type":"product-price","id":"hostile","attributes":{"sku":"-5","currencies":{"USD":{"amount":900,"tiers":{"a:b":{"minimum_quantity":2,"amount":800},":amount":{"minimum_quantity":3,"amount":700}}}},"sales":{"=later":{"schedule":{"valid_from":"2030-01-01T00:00:00Z"},"currencies":{}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"hostile"}}}}
 {"type":"product-price","id":"hostile-sale","attributes":{"sku":"-6","currencies":{},"sales":{"all":{"schedule":{"valid_to":"2030-01-01T00:00:00Z"},"currencies":{}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"hostile"}}}}
 `)

@@ -15,8 +15,8 @@ import (
 var PromotionKind = authoring.Kind{
 	Name: "promotion", Create: func() authoring.Source { return &rule.Source{} },
 	Write: writePromotions, Delete: deletePromotions, Export: authoring.ExportBodies("promotion", "id", "number"),
-	Referred: true,
-	Inputs:   store.PathRenames{{"schema.target_catalogs", "target_catalog_ids"}, {"schema.conditions", "item_conditions"}},
+	Referred: true, Input: rule.InputLine,
+	Inputs: store.PathRenames{{"schema.target_catalogs", "target_catalog_ids"}, {"schema.conditions", "item_conditions"}},
 }
 
 // deletePromotions deletes promotions with their codes, as Delete does. Their usages stay.

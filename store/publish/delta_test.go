@@ -223,7 +223,7 @@ func (c *randomShop) step(t require.TestingT) {
 			`{"type":"redirect","id":"old","attributes":{"from":"old","to":"paints"}}`, `{"type":"redirect","id":"old","attributes":{"from":"older","to":"paints"}}`,
 			`{"type":"redirect","id":"older","attributes":{"from":"oldest","to":"tools"}}`, `{"type":"redirect","id":"old","deleted":true}`))
 	case 19:
-		_, err := c.Catalogs.CurateProducts(ctx, storetest.Actor, node, []string{id})
+		_, err := c.Catalogs.CurateProducts(ctx, storetest.Actor, node, []string{id}, nil)
 		require.True(t, err == nil || store.HasCode(err, store.Unprocessable), "%v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/audit"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -56,6 +57,34 @@ func releasesListed(backend storetest.Backend) func(*testing.T) {
 		storetest.Publish(t, s, "main")
 		_, text = releasesOf(t, s, "main")
 		require.Equal(t, "*+1 ~3 -1; +10 ~0 -0; ", text)
+	}
+}
+
+// releaseServedLater serves releases in any order. A catalog is rolled back if it serves a lower number than before, also while it
+// is held below the highest one.
+func releaseServedLater(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.ShopFile)
+		for _, version := range []string{"One", "Two", "Three"} {
+			storetest.RenameProducts(t, s, version)
+			storetest.Publish(t, s, "main")
+		}
+		ids, _ := releasesOf(t, s, "main")
+		for _, step := range []struct {
+			release int
+			action  store.AuditAction
+			held    bool
+		}{{2, store.AuditRolledBack, true}, {1, store.AuditPublished, true}, {2, store.AuditRolledBack, true}, {0, store.AuditPublished, false}} {
+			_, err := s.Releases.Serve(t.Context(), storetest.Actor, ids[step.release])
+			require.NoError(t, err)
+			found, err := s.Audit.Events(t.Context(), audit.AuditFilter{Kind: store.AuditCatalog}, store.Page{First: new(1)})
+			require.NoError(t, err)
+			require.Equal(t, step.action, found.Items[0].Action, "release %s", ids[step.release])
+			held, err := s.Releases.HeldCatalogs(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, step.held, len(held) > 0)
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ func TestReleases(t *testing.T) {
 		t.Run("publishing without changes makes no release", releaseUnchanged(backend))
 		t.Run("list of releases with differences", releasesListed(backend))
 		t.Run("roll back", releaseRolledBack(backend))
+		t.Run("a later release than before is no roll-back", releaseServedLater(backend))
 		t.Run("a rollback holds until the next publication", releaseHeld(backend))
 		t.Run("a rollback to what is authored also ends with a publication", releaseHeldUnchanged(backend))
 		t.Run("publications that began earlier do not undo a rollback", releaseHeldEarlierPublish(backend))

@@ -128,14 +128,15 @@ type VariantOptions struct {
 
 // VariantOptions returns the children that have an option of each variation, in the order of their options.
 func (p *storedProduct) VariantOptions() []VariantOptions {
-	list, seen := []VariantOptions{}, map[string]bool{}
+	list, children, at := []VariantOptions{}, p.ChildIDs(), 0
 	var matrix any
 	_ = json.Unmarshal(p.read().Meta.VariationMatrix, &matrix) // nil if it is none, which has no child
-	for _, options := range p.read().Meta.ChildOptionIDs {
-		if child := childAt(matrix, options); child != "" && !seen[child] {
-			seen[child] = true
-			list = append(list, VariantOptions{child, options})
+	optionIDs := p.read().Meta.ChildOptionIDs
+	for i, options := range optionIDs {
+		if at++; i == 0 || !slices.Equal(options, optionIDs[i-1]) { // children with the same options follow each other
+			at = slices.Index(children, childAt(matrix, options))
 		}
+		list = append(list, VariantOptions{children[at], options})
 	}
 	return list
 }

@@ -23,7 +23,7 @@ import (
 // again.
 const (
 	formatOfSum = 1
-	formatSum   = "59c022eb24c99ea91ab6c9268b7ab1fb955635c35d9987f5ffe8324fd697c0d4"
+	formatSum   = "9ec9099f82f23e50e2464101e6989bc7affe0b725eed4329bbf04908985ba77e"
 )
 
 func TestFormatOfReleases(t *testing.T) {

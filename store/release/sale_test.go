@@ -334,3 +334,26 @@ func variationsText(list []catalog.Variation) string {
 	}
 	return strings.Join(lines, "; ")
 }
+
+// Children with the options of a sibling are among the variant options, as many as child_option_ids has.
+func TestVariantOptionsOfSiblings(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		const product = `{"type":"product","id":"%s","attributes":{"name":"Cap","sku":"%[1]s","slug":"%[1]s","status":"live"%s},"relationships":{%s}}`
+		lines := []string{fmt.Sprintf(product, "cap", `,"base_product":true,"variations":[{"id":"size","name":"Size","sort_order":1,"options":[{"id":"s","name":"S","description":"","sort_order":1},{"id":"l","name":"L","description":"","sort_order":2}]}]`, "")}
+		for id, options := range map[string]string{"f": `["l"]`, "e": `["s"]`, "d": `["l"]`, "c": `[]`, "b": `["s"]`, "a": `["s"]`} {
+			lines = append(lines, fmt.Sprintf(product, id, `,"options":`+options, `"parent":{"data":{"type":"product","id":"cap"}}`))
+		}
+		storetest.Import(t, s, storetest.JoinLines(append(lines,
+			`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`,
+			`{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"cap"}]}}}`,
+			`{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["h"],"pricebook_ids":[]}}`)...))
+		storetest.Publish(t, s, "main")
+		parent := storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "cap")
+		require.Equal(t, []string{"a", "b", "e", "d", "f", "c"}, parent.ChildIDs())
+		require.Equal(t, []release.VariantOptions{{UUID: "a", OptionUUIDs: []string{"s"}}, {UUID: "b", OptionUUIDs: []string{"s"}}, {UUID: "e", OptionUUIDs: []string{"s"}},
+			{UUID: "d", OptionUUIDs: []string{"l"}}, {UUID: "f", OptionUUIDs: []string{"l"}}}, parent.VariantOptions())
+		require.Len(t, storetest.JSONAt(t, storetest.ProductJSON(t, parent), "meta", "child_option_ids"), 5)
+	})
+}

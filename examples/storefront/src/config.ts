@@ -16,14 +16,14 @@ export interface Initial {
   data: Record<string, never> // results of the queries, by their keys
 }
 
-const ofEnvironment = ({ PORTICO_URL, PORTICO_CLIENT_ID, PORTICO_CHANNEL, PORTICO_TAG, PORTICO_SITE, PORTICO_PICTURES, PORTICO_PICTURES_SCALED }: NodeJS.ProcessEnv): Config => ({
-  service: PORTICO_URL ?? 'http://127.0.0.1:8080',
-  clientId: PORTICO_CLIENT_ID ?? 'demo',
-  channel: PORTICO_CHANNEL ?? '',
-  tag: PORTICO_TAG ?? '',
-  site: PORTICO_SITE ?? '',
-  pictures: PORTICO_PICTURES ?? '',
-  scaled: PORTICO_PICTURES_SCALED ?? ''
+const ofEnvironment = ({ STOREFRONT_URL, STOREFRONT_CLIENT_ID, STOREFRONT_CHANNEL, STOREFRONT_TAG, STOREFRONT_SITE, STOREFRONT_PICTURES, STOREFRONT_PICTURES_SCALED }: NodeJS.ProcessEnv): Config => ({
+  service: STOREFRONT_URL ?? 'http://127.0.0.1:8080',
+  clientId: STOREFRONT_CLIENT_ID ?? 'demo',
+  channel: STOREFRONT_CHANNEL ?? '',
+  tag: STOREFRONT_TAG ?? '',
+  site: STOREFRONT_SITE ?? '',
+  pictures: STOREFRONT_PICTURES ?? '',
+  scaled: STOREFRONT_PICTURES_SCALED ?? ''
 })
 
 export const initial: Initial | undefined = import.meta.env.SSR ? undefined : JSON.parse(document.getElementById('initial')!.textContent)

@@ -16,7 +16,7 @@ type linkValue struct {
 // parse returns the value of a cell that is not empty, for an import line. problem says what the cell must be, if it is not; else it
 // is empty.
 func (c column) parse(content string) (value any, problem string) {
-	trimmed := strings.TrimSpace(content)
+	trimmed := trimmedText(content)
 	switch c.cell {
 	case wordCell:
 		return trimmed, ""
@@ -55,8 +55,16 @@ func (c column) parse(content string) (value any, problem string) {
 		}
 		return json.RawMessage(trimmed), ""
 	default:
-		return content, ""
+		return store.UnescapeFormula(content), ""
 	}
+}
+
+// trimmedText returns the text of a cell without spaces around it, or as store.EscapeFormula got it.
+func trimmedText(content string) string {
+	if text := store.UnescapeFormula(content); text != content {
+		return text
+	}
+	return strings.TrimSpace(content)
 }
 
 // parseList reads texts separated by |, or a JSON array of texts.

@@ -109,7 +109,7 @@ func (s *sheetReader) pad(line int) {
 	}
 }
 
-// separator returns what separates the fields of a header: a comma, unless the header has more of another. declared is true if a
+// separator returns what separates the fields of a header: what makes it that of a table, else what it has most of. declared is true if a
 // line before it, such as sep=; declares that, as some spreadsheets do.
 func separator(head string) (most rune, declared bool) {
 	line, _, _ := strings.Cut(head, "\n")
@@ -117,7 +117,10 @@ func separator(head string) (most rune, declared bool) {
 		return rune(value[0]), true
 	}
 	most = ','
-	for _, candidate := range ";\t|" {
+	for _, candidate := range ",;\t|" {
+		if findTable(columnNames(strings.Split(line, string(candidate)))) != nil {
+			return candidate, false
+		}
 		if strings.Count(line, string(candidate)) > strings.Count(line, string(most)) {
 			most = candidate
 		}
@@ -154,7 +157,7 @@ func Recognized(head string) bool {
 // columnNames returns the names of a header as tables have them. Keys after a colon stay as they are.
 func columnNames(fields []string) (names []string) {
 	for _, field := range fields {
-		name, key, keyed := strings.Cut(strings.TrimSpace(field), ":")
+		name, key, keyed := strings.Cut(trimmedText(field), ":")
 		name = strings.ReplaceAll(strings.ToLower(name), " ", "_")
 		if keyed {
 			name += ":" + key
@@ -304,8 +307,8 @@ func (s *sheetReader) readHeader(header *row) bool {
 	return len(s.Faults) == 0
 }
 
-// fits reports whether a record is a row, and adjusts it to the header: it drops empty fields beyond that, and the apostrophe
-// before formulas. Blank records and those with another form are none, the latter with a fault.
+// fits reports whether a record is a row, and adjusts it to the header: it drops empty fields beyond that. Blank records and those
+// with another form are none, the latter with a fault.
 func (s *sheetReader) fits(r *row) bool {
 	if !slices.ContainsFunc(r.fields, func(field string) bool { return strings.TrimSpace(field) != "" }) {
 		return false
@@ -322,9 +325,6 @@ func (s *sheetReader) fits(r *row) bool {
 			s.fault(r.line, s.header[i], "is not UTF-8; save the file as CSV UTF-8")
 			return false
 		}
-		if s.columns[i].cell.isText() {
-			r.fields[i] = store.UnescapeFormula(field)
-		}
 	}
 	return true
 }
@@ -332,7 +332,7 @@ func (s *sheetReader) fits(r *row) bool {
 // field returns the trimmed field of a row by its column's name; empty if the sheet has none.
 func (s *sheetReader) field(r row, name string) string {
 	if i := slices.Index(s.header, name); i >= 0 {
-		return strings.TrimSpace(r.fields[i])
+		return trimmedText(r.fields[i])
 	}
 	return ""
 }

@@ -3,12 +3,14 @@ package sheet_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"portico/store/exchange/sheet"
 )
@@ -210,4 +212,47 @@ func TestColumnsOfMembers(t *testing.T) {
 		rows, _ := read(t, c.sheet, false)
 		require.Equal(t, c.want, rows.Column(strings.Split(c.member, ".")), c.member)
 	}
+}
+
+// Whatever text a line has, the sheet of the line is read as the line.
+func TestTextsSurviveSheets(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := func(name string) string {
+			return rapid.StringOfN(rapid.SampledFrom([]rune(" \t\u00a0'=+@-|,;\"[]{}\\:\r\nab#é")), 1, 6, -1).Draw(t, name)
+		}
+		key := func(name string) string { // part of a header
+			return rapid.StringOfN(rapid.SampledFrom([]rune(" '=|,;\"[]:ab")), 1, 6, -1).Draw(t, name)
+		}
+		kind := rapid.SampledFrom(sheet.Kinds()).Draw(t, "kind")
+		link := func(kind, id string) map[string]any {
+			return map[string]any{"data": map[string]any{"type": kind, "id": id}}
+		}
+		texts := map[string]any{"fr": map[string]any{"name": text("fr"), "seo": map[string]any{"title": text("title")}}}
+		line := map[string]map[string]any{
+			"product": {"attributes": map[string]any{"sku": text("sku"), "name": text("name"), "slug": text("slug"), "description": text("description"), "external_ref": text("ref"), "tags": []any{text("tag"), text("tag")}, "locales": texts,
+				"custom_attributes": map[string]any{"text": text("own"), "list": []any{text("own")}}, "extensions": map[string]any{text("extension"): text("value")}},
+				"relationships": map[string]any{"related": map[string]any{key("related"): []any{"a", "b"}}}},
+			"product-price": {"attributes": map[string]any{"sku": text("sku"), "sales": map[string]any{text("sale"): map[string]any{"schedule": map[string]any{"valid_from": text("from")},
+				"currencies": map[string]any{"USD": map[string]any{"amount": 5, "tiers": map[string]any{key("tier"): map[string]any{"amount": 4}}}}}}}, "relationships": map[string]any{"pricebook": link("pricebook", "list")}},
+			"stock":          {"available": 1, "allocated": 0, "total": 1},
+			"promotion_code": {"promotion_id": "ten", "code": text("code"), "user": []any{text("user"), text("user")}},
+			"attribute":      {"attributes": map[string]any{"label": text("label"), "labels": map[string]any{"fr": text("fr")}, "attribute_type": "number", "unit": text("unit")}},
+			"node":           {"attributes": map[string]any{"name": text("name"), "slug": text("slug"), "description": text("description"), "locales": texts, "updated_at": "2026-01-01T00:00:00.000Z"}, "relationships": map[string]any{"hierarchy": link("hierarchy", "h")}},
+			"file":           {"file_name": text("file"), "link": map[string]any{"href": text("href")}, "mime_type": text("mime")},
+			"synonym":        {"attributes": map[string]any{"kind": "one_way", "term": text("term"), "terms": []any{text("term")}}},
+			"redirect":       {"attributes": map[string]any{"from": text("from"), "to": text("to")}},
+		}[kind]
+		line["type"], line["id"] = kind, "x"
+		written, err := json.Marshal(line)
+		require.NoError(t, err)
+		var file, read bytes.Buffer
+		_, err = sheet.Write(&file, kind, func(do func([]byte) error) error { return do(written) })
+		require.NoError(t, err)
+		rows, err := (&sheet.Reader{IDs: madeIDs}).Read(context.Background(), &file, &read)
+		require.NoError(t, err)
+		require.Empty(t, rows.Faults, "%s", written)
+		require.Equal(t, kind, rows.Kind)
+		require.JSONEq(t, string(written), read.String())
+	})
 }

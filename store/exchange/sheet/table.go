@@ -33,7 +33,7 @@ type cell int
 
 const (
 	textCell      cell = iota
-	wordCell           // a text without spaces around it
+	wordCell           // a text without spaces around it, unless store.EscapeFormula wrote it
 	numberCell         // JSON's numbers
 	amountCell         // whole minor units
 	booleanCell        // true or false
@@ -90,7 +90,7 @@ var tables = []table{
 	}},
 	{"node", []string{"hierarchy"}, []column{
 		top("id", textCell), linkTo("hierarchy", "hierarchy", linkCell), linkTo("parent", "node", linkCell), attribute("name", textCell), attribute("slug", textCell), attribute("description", textCell),
-		linkTo("main_image", "file", linkCell), linkTo("products", "product", linksCell), attribute("curated_products", listCell), attribute("position", numberCell), attribute("created_at", wordCell),
+		linkTo("main_image", "file", linkCell), linkTo("products", "product", linksCell), attribute("curated_products", listCell), attribute("position", numberCell), attribute("created_at", wordCell), attribute("updated_at", wordCell),
 		at("seo.title", "attributes.seo.title", textCell), at("seo.description", "attributes.seo.description", textCell),
 		at("name:*", "attributes.locales.*.name", textCell), at("description:*", "attributes.locales.*.description", textCell),
 		at("seo.title:*", "attributes.locales.*.seo.title", textCell), at("seo.description:*", "attributes.locales.*.seo.description", textCell),

@@ -38,7 +38,11 @@ func Write(to io.Writer, kind string, each func(do func(line []byte) error) erro
 	}
 	header := slices.SortedFunc(maps.Keys(w.used), w.compare)
 	out := csv.NewWriter(to)
-	if err := out.Write(header); err != nil {
+	names := make([]string, len(header))
+	for i, name := range header {
+		names[i] = store.EscapeFormula(name)
+	}
+	if err := out.Write(names); err != nil {
 		return 0, err
 	}
 	err = each(func(line []byte) error {

@@ -2,8 +2,10 @@ package rule
 
 import (
 	"encoding/json"
+	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"portico/store"
 )
@@ -167,6 +169,31 @@ func (p *Promotion) Details() Details {
 // RestDetails returns the type and the schema of the promotion, with their names in REST.
 func (p *Promotion) RestDetails() json.RawMessage {
 	return AppendMember(AppendMember([]byte("{}"), "promotion_type", store.Encode(p.Type)), "schema", p.Schema)
+}
+
+// InputLine returns the line of a promotion with the members of GraphQL's inputs: details, target_catalog_ids and item_conditions
+// replace its type and its schema. A line whose schema says more than details can stays as it is.
+func InputLine(line []byte) []byte {
+	var source Source
+	var members, schema, said map[string]json.RawMessage
+	if json.Unmarshal(line, &source) != nil || json.Unmarshal(line, &members) != nil || json.Unmarshal(source.Schema, &schema) != nil {
+		return line
+	}
+	details := NewPromotion(&source, time.Time{}).Details()
+	_ = json.Unmarshal(details.Schema(), &said) // it is an object
+	for name, input := range map[string]string{"target_catalogs": "target_catalog_ids", "conditions": "item_conditions"} {
+		if value, has := schema[name]; has {
+			members[input] = value
+		}
+		delete(schema, name)
+	}
+	if !reflect.DeepEqual(schema, said) {
+		return line
+	}
+	delete(members, "promotion_type")
+	delete(members, "schema")
+	members["details"] = store.Encode(map[PromotionType]Details{details.Type: details})
+	return store.Encode(members)
 }
 
 // DetailsPath converts the path of a member of a schema, after "schema", to that of the details of a type.

@@ -20,8 +20,8 @@ type Terms struct {
 
 // Requirement is a part of a bundle: a quantity of some SKUs.
 type Requirement struct {
-	Targets  []string // nil means any
-	Quantity int
+	Targets  []string `json:"skus,omitzero"` // nil means any
+	Quantity int      `json:"quantity"`
 	// ofRequirements is true for a member of requirements, and false for a group of targets, the older form.
 	ofRequirements bool
 }

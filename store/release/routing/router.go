@@ -126,7 +126,7 @@ func (r *Router) serve(ctx context.Context, t *db.Tx, before Hold, number int64)
 		}
 		after.Below = below // a number that no release has: releases above it are later than this roll-back
 		t.AfterCommit(func() {
-			r.db.Log.Warn("a catalog was rolled back; it stays at this release until it is published on purpose",
+			r.db.Log.Warn("a catalog is held at a release below one that it served; it stays there until it is published on purpose",
 				"catalog", after.CatalogID, "release", after.ReleaseID, "rolled_back_from", after.RolledBackFrom)
 		})
 	} else {
@@ -138,7 +138,7 @@ func (r *Router) serve(ctx context.Context, t *db.Tx, before Hold, number int64)
 			change.Before = nil
 		}
 		action := store.AuditPublished
-		if after.Holds() {
+		if number < before.ReleaseID { // a later release may still be held, below the highest one
 			action = store.AuditRolledBack
 		}
 		t.Record(store.NewAuditEvent(store.AuditCatalog, after.CatalogID, action, change))
