@@ -51,18 +51,21 @@ func Checks() []db.Check {
 }
 
 // unpriced is the rule that shoppers who request no currency see prices. Its SQL selects each catalog whose served release has
-// prices, but none in its currency, and what to import.
+// prices, but none in its currency, and what to import. A delta keeps currencies of its base, so each must have an authored price too.
 func unpriced() db.Check {
 	const own, sets = `REPLACE(body, '"currency":"', '') <> body`, `'"currency":"' || code || '"'`
 	served := ` FROM catalog JOIN release ON release.id = catalog.release_id JOIN release AS layer ON layer.id = release.id OR ` + segment.IsLayerSQL("release", "layer.id")
 	return db.Check{
 		Rule: "Each catalog that has prices has one in its currency.",
 		Broken: fmt.Sprintf(`WITH priced AS (
-				SELECT catalog.id, body, SUBSTR(sort, %[3]d) AS code`+served+` JOIN release_chunk ON release_chunk.release_id = layer.id AND list = '%[1]s' AND sort > '%[2]s' AND sort < '%[2]s~'
-				UNION SELECT catalog.id, body, release_sale.currency`+served+` JOIN release_sale ON release_sale.release_id = layer.id)
+				SELECT catalog.id, catalog.body, SUBSTR(sort, %[3]d) AS code`+served+` JOIN release_chunk ON release_chunk.release_id = layer.id AND list = '%[1]s' AND sort > '%[2]s' AND sort < '%[2]s~'
+				UNION SELECT catalog.id, catalog.body, release_sale.currency`+served+` JOIN release_sale ON release_sale.release_id = layer.id)
 			SELECT priced.id || ', which has prices in ' || MIN(code) || ' and none in ' || CASE WHEN `+own+` THEN 'its own currency: import its line with ' || MIN(`+sets+`) || ', or such prices'
 				ELSE currency || ': import {"type":"settings",' || MIN(`+sets+`) || '} with --settings, or prices in ' || currency END
-			FROM priced CROSS JOIN settings GROUP BY priced.id, body, currency
+			FROM priced CROSS JOIN settings
+			WHERE EXISTS (SELECT 1 FROM pricebook JOIN price ON pricebook_id = pricebook.id
+				WHERE REPLACE(priced.body, '{"id":"' || pricebook.id || '"', '') <> priced.body AND REPLACE(price.body, '"' || code || '":{"amount":', '') <> price.body)
+			GROUP BY priced.id, body, currency
 			HAVING SUM(CASE WHEN `+own+` AND REPLACE(body, `+sets+`, '') <> body OR NOT `+own+` AND code = currency THEN 1 ELSE 0 END) = 0 ORDER BY priced.id`,
 			segment.ListKeys, segment.SortOfPrices(""), len(segment.SortOfPrices(""))+1),
 		Advice:  "Shoppers who request no currency see no price there.",
