@@ -265,7 +265,7 @@ func printImportErrors(w io.Writer, invalid *exchange.ImportErrors, in input.Sou
 // printWarnings prints the warnings that the report holds, those of one kind after
 // each other and then how many more of it there are. The kinds come in the order
 // of their first warning. Then come the number of further kinds' warnings, where
-// all of them are (file is that of --report), and their number if they are no errors for want of --strict.
+// all of them are (file is that of --report), and their number if the lines were accepted.
 func printWarnings(w io.Writer, report *exchange.ImportReport, in input.Source, file string, accepted bool) {
 	left := report.WarningCount // of kinds that were not printed
 	for i, first := range report.Warnings {

@@ -33,9 +33,9 @@ func (c *settingsChange) add(d check.Line) {
 	}
 	c.keeps = c.keeps || change.Currency != nil
 	if price, is := d.Source.(*catalog.PriceSource); is {
-		for code := range price.Attributes.Currencies {
-			c.keeps = c.keeps || c.currency != nil && *c.currency != code
-			c.currency = &code
+		for priced := range price.Attributes.Currencies {
+			c.keeps = c.keeps || c.currency != nil && *c.currency != priced
+			c.currency = &priced
 		}
 	}
 }

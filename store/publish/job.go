@@ -102,8 +102,8 @@ func (s *Service) RunPublication(ctx context.Context, task *job.Job, progress fu
 		return nil, err
 	}
 	unpriced, _ := s.releases.Unpriced(ctx) // an error cannot undo the publication
-	for _, catalog := range unpriced {
-		s.db.Log.WarnContext(ctx, "shoppers see no price in a catalog", "catalog", catalog)
+	for _, name := range unpriced {
+		s.db.Log.WarnContext(ctx, "shoppers see no price in a catalog", "catalog", name)
 	}
 	return publishResult{release.ID}, nil
 }

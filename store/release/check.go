@@ -63,8 +63,8 @@ func unpriced() db.Check {
 			SELECT priced.id || ', which has prices in ' || MIN(code) || ' and none in ' || CASE WHEN `+own+` THEN 'its own currency: import its line with ' || MIN(`+sets+`) || ', or such prices'
 				ELSE currency || ': import {"type":"settings",' || MIN(`+sets+`) || '} with --settings, or prices in ' || currency END
 			FROM priced CROSS JOIN settings
-			WHERE EXISTS (SELECT 1 FROM pricebook JOIN price ON pricebook_id = pricebook.id
-				WHERE REPLACE(priced.body, '{"id":"' || pricebook.id || '"', '') <> priced.body AND REPLACE(price.body, '"' || code || '":{"amount":', '') <> price.body)
+			WHERE EXISTS (SELECT 1 FROM pricebook CROSS JOIN price WHERE pricebook_id = pricebook.id
+				AND REPLACE(priced.body, '{"id":"' || pricebook.id || '"', '') <> priced.body AND REPLACE(price.body, '"' || code || '":{"amount":', '') <> price.body)
 			GROUP BY priced.id, body, currency
 			HAVING SUM(CASE WHEN `+own+` AND REPLACE(body, `+sets+`, '') <> body OR NOT `+own+` AND code = currency THEN 1 ELSE 0 END) = 0 ORDER BY priced.id`,
 			segment.ListKeys, segment.SortOfPrices(""), len(segment.SortOfPrices(""))+1),

@@ -46,7 +46,7 @@ func ChangeOf(source authoring.Source) SettingsChange {
 // writeSettings writes the last of the sources, unless it equals the stored settings.
 func writeSettings(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	w.Topics = append(w.Topics, db.TopicSettings)
-	if same, err := SameAsStored(ctx, w, sources); err != nil || same {
+	if keeps, err := SameAsStored(ctx, w, sources); err != nil || keeps {
 		return nil, err
 	}
 	last := sources[len(sources)-1]
