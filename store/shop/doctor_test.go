@@ -138,7 +138,10 @@ func TestDoctorReadsRowsOnce(t *testing.T) {
 				var detail string
 				require.NoError(t, rows.Scan(&id, &parent, &unused, &detail))
 				correlated[id] = correlated[parent] || strings.HasPrefix(detail, "CORRELATED")
-				scans := strings.HasPrefix(detail, "SCAN") && !strings.HasPrefix(detail, "SCAN layer") && !strings.HasPrefix(detail, "SCAN pricebook") // releases and price books, which are few
+				scans := strings.HasPrefix(detail, "SCAN") && !strings.HasPrefix(detail, "SCAN layer") // releases, which are few
+				if strings.HasPrefix(detail, "SCAN price") && check.Rule == "Each catalog that has prices has one in its currency." {
+					continue // price books are few, and the search ends at the first price in the currency
+				}
 				require.False(t, correlated[id] && scans, "%s: %s for each row", check.Rule, detail)
 			}
 			require.NoError(t, rows.Err())
