@@ -251,3 +251,21 @@ func TestStorefrontHasNoVariablesOfFlags(t *testing.T) {
 	}))
 	require.Greater(t, files, 20)
 }
+
+var serveCommand = regexp.MustCompile(`(?m)^ *(portico|go run \.) serve.*`)
+
+// TestPagesStopTheDemo checks that a page which starts the demo and then a server on the same port says to stop the demo.
+func TestPagesStopTheDemo(t *testing.T) {
+	t.Parallel()
+	for name, page := range documentation(t) {
+		demo := -1
+		for _, at := range serveCommand.FindAllStringIndex(page, -1) {
+			switch command := page[at[0]:at[1]]; {
+			case strings.Contains(command, "--demo"):
+				demo = at[1]
+			case demo >= 0 && !strings.Contains(command, "--addr"):
+				require.Contains(t, page[demo:at[0]], "Stop the demo", "%s: %s", name, command)
+			}
+		}
+	}
+}

@@ -69,7 +69,11 @@ func runCommand(ctx context.Context, grammar any, args []string, streams Streams
 	command.Bind(append(given, streams)...)
 	err = command.Run()
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted. What was already written stays. Run the command again to finish")
+		left := "What was already written stays. Run the command again to finish"
+		if errors.Is(err, errUnwritten) {
+			left = "Nothing was imported. Run the command again"
+		}
+		err = errors.New("interrupted. " + left)
 	}
 	return printError(streams.Err, command, err)
 }

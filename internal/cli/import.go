@@ -115,15 +115,25 @@ type importResult struct {
 	Changed   int            `json:"changed"`
 	Deleted   map[string]int `json:"deleted"` // by type
 	Warnings  int            `json:"warnings"`
-	Kept      map[string]int `json:"kept"`    // existing ones that were not overwritten, by type
-	Skipped   map[string]int `json:"skipped"` // lines of --skip, by type
-	Ignored   map[string]int `json:"ignored"` // with --lenient, by type, or by type and member
+	Kept      map[string]int `json:"kept"`               // existing ones that were not overwritten, by type
+	Skipped   map[string]int `json:"skipped"`            // lines of --skip, by type
+	Ignored   map[string]int `json:"ignored"`            // with --lenient, by type, or by type and member
+	Currency  *string        `json:"currency,omitempty"` // that the shop took over from its first prices
 	Published publications   `json:"published"`
 	NotTold   []remote.Gap   `json:"not_told,omitempty"` // with --from: what the server does not show
 }
 
+// errUnwritten is within the error of an import that has written nothing, and adds no words to it.
+var errUnwritten = errors.New("")
+
 // Run imports, then publishes.
-func (c *Import) Run(ctx context.Context, streams Streams) error {
+func (c *Import) Run(ctx context.Context, streams Streams) (err error) {
+	written := c.From != "" // the shop that was read, to a folder
+	defer func() {
+		if err != nil && !written {
+			err = fmt.Errorf("%w%w", err, errUnwritten)
+		}
+	}()
 	if c.From != "" {
 		if err := c.checkDatabase(ctx, streams); err != nil {
 			return err
@@ -151,6 +161,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 		options := c.options(in, bar, w)
 		options.Confirm = func(list []exchange.Replacement) error { return confirmReplace(ctx, streams, list, c.Yes, c.Files) }
 		report, err = s.Exchange.Import(ctx, importActor, in.Open, options)
+		written = written || report != nil
 		return err
 	})
 	bar.end()
@@ -161,14 +172,14 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 		return fmt.Errorf("import: %w", err)
 	}
 	printIgnored(streams.Err, report, in)
-	printWarnings(streams.Err, report, in, c.Report)
+	printWarnings(streams.Err, report, in, c.Report, true)
 	c.printLine(streams, importSummary(report))
 	for _, summary := range []string{countSummary("deleted", report.Deleted), keptSummary(report), countSummary("skipped", report.Left)} {
 		if summary != "" {
 			c.printLine(streams, summary)
 		}
 	}
-	result := importResult{Resources: report.Resources, Changed: report.Changed, Deleted: report.Deleted, Warnings: report.WarningCount, Kept: withoutZeros(report.Skipped), Skipped: report.Left, Ignored: report.IgnoredCount, Published: publications{}}
+	result := importResult{Resources: report.Resources, Changed: report.Changed, Deleted: report.Deleted, Warnings: report.WarningCount, Kept: withoutZeros(report.Skipped), Skipped: report.Left, Ignored: report.IgnoredCount, Currency: report.Currency, Published: publications{}}
 	switch {
 	case c.NoPublish:
 	case sum(report.Resources)+sum(report.Deleted) == 0 && !c.Publish: // an interrupted import may have left half a shop
@@ -244,8 +255,9 @@ func printImportErrors(w io.Writer, invalid *exchange.ImportErrors, in input.Sou
 	}
 	printMore(w, invalid.Count-len(invalid.Errors), report)
 	found := count(invalid.Count, "error")
-	if invalid.Warnings > 0 {
-		found += " and " + count(invalid.Warnings, "warning")
+	if r := invalid.Report; r != nil && r.WarningCount > 0 {
+		printWarnings(w, r, in, report, false)
+		found += " and " + count(r.WarningCount, "warning")
 	}
 	return fmt.Errorf("%s. Nothing was imported", found)
 }
@@ -253,8 +265,8 @@ func printImportErrors(w io.Writer, invalid *exchange.ImportErrors, in input.Sou
 // printWarnings prints the warnings that the report holds, those of one kind after
 // each other and then how many more of it there are. The kinds come in the order
 // of their first warning. Then come the number of further kinds' warnings, where
-// all of them are (file is that of --report), and their number.
-func printWarnings(w io.Writer, report *exchange.ImportReport, in input.Source, file string) {
+// all of them are (file is that of --report), and their number if the lines were accepted.
+func printWarnings(w io.Writer, report *exchange.ImportReport, in input.Source, file string, accepted bool) {
 	left := report.WarningCount // of kinds that were not printed
 	for i, first := range report.Warnings {
 		kind := first.Kind()
@@ -283,7 +295,7 @@ func printWarnings(w io.Writer, report *exchange.ImportReport, in input.Source, 
 	case hidden:
 		fmt.Fprintf(w, "all of them are in %s\n", file)
 	}
-	if report.WarningCount > 0 {
+	if report.WarningCount > 0 && accepted {
 		fmt.Fprintf(w, "%s. With --strict nothing would have been imported\n", count(report.WarningCount, "warning"))
 	}
 }
@@ -315,12 +327,15 @@ func printIgnored(w io.Writer, report *exchange.ImportReport, in input.Source) {
 	fmt.Fprintf(w, "ignored %d: %s\n", total, joinCounts(report.IgnoredCount))
 }
 
-// importSummary is "imported 3 resources, 1 change: 1 file, 2 product".
+// importSummary is "imported 3 resources, 1 change: 1 file, 2 product", and a line about the currency if it changed.
 func importSummary(report *exchange.ImportReport) string {
 	total := sum(report.Resources)
 	text := fmt.Sprintf("imported %s, %s", count(total, "resource"), count(report.Changed, "change"))
 	if total > 0 {
 		text += ": " + joinCounts(report.Resources)
+	}
+	if report.Currency != nil {
+		text += "\nset the currency of the shop to " + *report.Currency + ", the only one of its prices"
 	}
 	return text
 }

@@ -26,6 +26,7 @@ type importPlan struct {
 	Kept      map[string]int  `json:"kept"`
 	Skipped   map[string]int  `json:"skipped"`
 	Warnings  int             `json:"warnings"`
+	Currency  *string         `json:"currency,omitempty"` // as in importResult
 	Changes   []plannedChange `json:"changes"`            // the first maxShownChanges
 	NotTold   []remote.Gap    `json:"not_told,omitempty"` // as in importResult
 }
@@ -72,9 +73,10 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input.Source) err
 		return fmt.Errorf("check: %w", err)
 	}
 	printIgnored(streams.Err, made.ImportReport, in)
-	printWarnings(streams.Err, made.ImportReport, in, c.Report)
+	printWarnings(streams.Err, made.ImportReport, in, c.Report, true)
 	result.Created, result.Updated, result.Unchanged = made.Created, made.Updated, made.Unchanged
 	result.Deleted, result.Kept, result.Skipped, result.Warnings = made.Deleted, withoutZeros(made.Skipped), made.Left, made.WarningCount
+	result.Currency = made.Currency
 	if !c.JSON {
 		result.print(streams.Out, c.Report)
 	}
@@ -125,6 +127,9 @@ func (p importPlan) print(w io.Writer, report string) {
 		if sum(part.counts) > 0 {
 			fmt.Fprintf(w, "%s: %s\n", part.verb, joinCounts(part.counts))
 		}
+	}
+	if p.Currency != nil {
+		fmt.Fprintf(w, "would set the currency of the shop to %s, the only one of its prices\n", *p.Currency)
 	}
 	fmt.Fprintln(w, "nothing was imported")
 }

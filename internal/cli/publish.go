@@ -168,7 +168,11 @@ func (p *publisher) publish(ctx context.Context, wanted []string) (publications,
 	if len(wanted) == 0 {
 		p.printLine(p.streams, "there is no catalog to publish")
 	}
-	return list, nil
+	unpriced, err := p.store.Releases.Unpriced(ctx)
+	for _, catalog := range unpriced {
+		fmt.Fprintf(p.streams.Err, "warning: shoppers see no price in the catalog %s.\n", catalog)
+	}
+	return list, err
 }
 
 // publishCatalog publishes a catalog and prints the result. There is no new release if a roll-back holds the catalog, or if

@@ -1,6 +1,7 @@
 package authoring
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -83,13 +84,22 @@ func (f *Validator) Warn(member, format string, args ...any) {
 }
 
 // ID requires an id and makes it canonical.
-func (f *Validator) ID(member string, id *string) {
+func (f *Validator) ID(member string, id *string) { f.IDOf(member, "", id) }
+
+// idRules say what an id must be, by the type of what it names, where people write something else.
+var idRules = map[string]string{
+	"file":   "the id of a file; the URL of a picture belongs into the href of the file, in CSV into files.csv",
+	"option": "the id of an option in the variations of the parent, such as size-s",
+}
+
+// IDOf is ID for the id of a resource of a type.
+func (f *Validator) IDOf(member, kind string, id *string) {
 	canonical, ok := store.CanonicalID(*id)
 	switch {
 	case *id == "":
 		f.Rule(member, "is required")
 	case !ok:
-		f.Add(member, "must be %s, got %q", store.IDRule, store.Abbreviate(*id))
+		f.Add(member, "must be %s, got %q", cmp.Or(idRules[kind], store.IDRule), store.Abbreviate(*id))
 	}
 	*id = canonical
 }
@@ -310,7 +320,7 @@ func (l *LinkSource) ID() string {
 func (f *Validator) Link(member string, link *LinkSource, types ...string) {
 	if link != nil && link.Data != nil {
 		f.LinkType(member+".data.type", link.Data.Type, types...)
-		f.ID(member+".data.id", &link.Data.ID)
+		f.IDOf(member+".data.id", types[0], &link.Data.ID)
 	}
 }
 

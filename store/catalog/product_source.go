@@ -148,7 +148,9 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	f.Time("attributes.updated_at", &a.UpdatedAt)
 	checkLocales(f, "attributes.locales", a.Locales)
 	checkSEO(f, "attributes.seo", &a.SEO)
-	f.IDs("attributes.options", a.Options)
+	for i := range a.Options {
+		f.IDOf("attributes.options."+strconv.Itoa(i), "option", &a.Options[i])
+	}
 	checkVariations(f, "attributes.variations", a.Variations)
 	f.Texts("attributes.tags", a.Tags, authoring.MaxName)
 	f.Texts("attributes.product_types", a.ProductTypes, authoring.MaxName)
@@ -285,7 +287,7 @@ func (l *FileLinks) check(f *authoring.Validator, member string) {
 	for i := range l.Data {
 		link, at := &l.Data[i], member+"."+strconv.Itoa(i)
 		f.LinkType(at+".type", link.Type, "file")
-		f.ID(at+".id", &link.ID)
+		f.IDOf(at+".id", "file", &link.ID)
 		f.Time(at+".created_at", &link.CreatedAt)
 		f.Text(at+".alt", link.Alt, authoring.MaxName)
 		if before, twice := seen[link.ID]; twice && link.ID != "" && (before.Alt != link.Alt || before.CreatedAt != link.CreatedAt) {

@@ -12,6 +12,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/exchange/check"
+	"portico/store/settings"
 )
 
 // Import reads NDJSON, one resource a line in any order, and writes it by id. Unchanged
@@ -34,8 +35,11 @@ func (s *Service) Import(ctx context.Context, actor store.Actor, open func() (io
 			return nil, err
 		}
 	}
-	if err := c.codeCase.run(ctx, s.db, actor); err != nil {
-		return nil, err
+	change := settings.SettingsChange{CodesIgnoreCase: c.settings.ignoreCase, Currency: c.settings.currency}
+	if change.CodesIgnoreCase != nil || change.Currency != nil {
+		if _, err := settings.NewService(s.db).Update(ctx, actor, change); err != nil {
+			return nil, err
+		}
 	}
 	limit := &authoring.AuditLimit{Left: recordedOneByOne}
 	if err := s.writeLines(ctx, actor, c, limit, options); err != nil {
@@ -110,7 +114,7 @@ type checkedImport struct {
 	same      *unchangedLines // lines that later passes skip
 	policy    *overwritePolicy
 	deletions *deletionPlan
-	codeCase  caseSwitch
+	settings  settingsChange
 	report    *ImportReport
 }
 
@@ -124,11 +128,12 @@ func (c *checkedImport) eachBatch(ctx context.Context, options ImportOptions, do
 
 // checkImport merges the lines, if asked to, and runs the first pass. The caller closes the result.
 func (s *Service) checkImport(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (c *checkedImport, err error) {
-	c = &checkedImport{open: open, close: func() {}, decoder: newLineDecoder(options), same: newUnchangedLines(), codeCase: caseSwitch{now: s.db.Now()},
+	c = &checkedImport{open: open, close: func() {}, decoder: newLineDecoder(options), same: newUnchangedLines(), settings: settingsChange{now: s.db.Now()},
 		report: &ImportReport{Resources: map[string]int{}, Deleted: map[string]int{}, Skipped: map[string]int{}, Left: map[string]int{}, IgnoredCount: map[string]int{}, WarningKinds: map[string]int{}}}
 	if c.policy, err = newOverwritePolicy(ctx, s, options); err != nil {
 		return nil, err
 	}
+	c.settings.keeps = c.policy.settings
 	if options.Merge || options.Row != nil {
 		if c.merger, err = s.mergeLines(ctx, c.decoder, open, options); err != nil {
 			return nil, err
@@ -143,7 +148,7 @@ func (s *Service) checkImport(ctx context.Context, actor store.Actor, open func(
 }
 
 // checkLines runs the first pass, in which each checker sees all lines. Then it asks the checkers that need the whole file:
-// references, attributes, deletions, numbers, redirects and the case of codes. Another pass finds the warnings, if there are
+// references, attributes, deletions, numbers, redirects and settings. Another pass finds the warnings, if there are
 // any. The error is *ImportErrors, sorted by line, with those that are Missing last.
 func (s *Service) checkLines(ctx context.Context, c *checkedImport, options ImportOptions) error {
 	report := c.report
@@ -183,7 +188,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 				numbers.Add(d)
 				redirects.Add(d)
 				if options.Settings || !c.policy.settings {
-					c.codeCase.add(d)
+					c.settings.add(d)
 				}
 			}
 		}
@@ -222,7 +227,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 	if c.deletions, err = s.planDeletions(ctx, deletions, batches, options); err != nil {
 		return err
 	}
-	for _, find := range []func(context.Context, db.Session) ([]check.ImportError, error){numbers.TooMany, redirects.Loops, c.codeCase.prepare} {
+	for _, find := range []func(context.Context, db.Session) ([]check.ImportError, error){numbers.TooMany, redirects.Loops, c.settings.prepare} {
 		found, err := find(ctx, s.db.Reader)
 		if err != nil {
 			return err
@@ -240,6 +245,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 	for _, warning := range c.deletions.warnings {
 		report.warn(warning, options, add)
 	}
+	report.Currency = c.settings.currency
 	report.Skipped["stock_transaction"] = c.policy.ledger.Skipped
 	if faults.Count > 0 {
 		slices.SortStableFunc(faults.Errors, func(a, b check.ImportError) int {
@@ -251,7 +257,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 			}
 			return a.Line - b.Line
 		})
-		faults.Warnings = report.WarningCount
+		faults.Report = report
 		return faults
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/exchange/check"
+	"portico/store/settings"
 	"portico/store/stock"
 )
 
@@ -143,7 +144,10 @@ func (p *importPlanner) plan(found plannedLine, hash uint64, d check.Line, chang
 	change := PlannedChange{Line: d.Number, Type: d.Kind, ID: d.Source.Key(), Created: found.state == planCreated}
 	if stored := p.stored[hash]; stored != nil || change.Created && p.Created[d.Kind] < maxDetailed {
 		change.Members = changedMembers(stored, store.Encode(d.Source))
-		if !change.Created && len(change.Members) == 0 { // only times that the line leaves out differ
+		if d.Kind == settings.SettingsKind.Name { // settings that the line leaves out stay
+			change.Members = slices.DeleteFunc(change.Members, func(m store.MemberChange) bool { return m.After == nil })
+		}
+		if !change.Created && len(change.Members) == 0 { // only what the line leaves out differs
 			found.state = planUnchanged
 		}
 		check.KindByName(d.Kind).MaskSecrets(change.Members)

@@ -60,6 +60,7 @@ type ImportReport struct {
 	Deleted   map[string]int // deleted resources, by type
 	Skipped   map[string]int // resources that differ from existing ones and were skipped, by type
 	Left      map[string]int // lines of the types in ImportOptions.Skip, by type
+	Currency  *string        // of the first prices, which the shop takes over; nil if it keeps its own
 
 	// Likely mistakes by line: references to what is neither in the file nor in the store, keys that two
 	// resources have, and more. The lines were written all the same. Warnings lists the first
@@ -136,9 +137,9 @@ func countName(counts map[string]int, name string) {
 // ImportErrors are the errors of a file by line, at most MaxImportErrors; those that are Missing come last. Nothing was
 // written.
 type ImportErrors struct {
-	Errors   []check.ImportError
-	Count    int // of all errors
-	Warnings int // that were found too; ImportOptions.Found gets them
+	Errors []check.ImportError
+	Count  int           // of all errors
+	Report *ImportReport // of the warnings that were found too; nil for an error that a write found
 }
 
 func (f *ImportErrors) Error() string {

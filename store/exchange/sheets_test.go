@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -181,4 +183,51 @@ func idsOfNewResources(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Len(t, store.SetOf(slices.Collect(maps.Values(ids))), len(alike), "%v", ids)
 	}
+}
+
+var (
+	columnRow    = regexp.MustCompile("(?m)^\\| `([a-z_-]+)` \\| (\\*\\*.*) \\|$")
+	columnNeeded = regexp.MustCompile("(\\*\\*?)`([^`]+)`\\*")
+)
+
+// TestDocumentedColumns checks the columns that docs/csv.md says a file needs: with all of them new resources are imported, without
+// any one they are not, and those in bold are enough for stored resources.
+func TestDocumentedColumns(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/csv.md")
+	require.NoError(t, err)
+	rows := columnRow.FindAllStringSubmatch(string(page), -1)
+	require.Len(t, rows, len(sheet.Kinds()))
+	values := map[string]string{"sku": "MUG", "name": "N", "status": "live", "pricebook": "list", "currency": "USD", "amount": "1", "available": "1", "promotion_id": "ten", "code": "SAVE",
+		"attribute_type": "text", "id": "x", "label": "L", "hierarchy": "h", "file_name": "a.jpg", "href": "https://x.example/a.jpg", "terms": "sofa|couch", "from": "old", "to": "new"}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(`{"type":"pricebook","id":"list","attributes":{"name":"List"}}`, `{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, storetest.PromotionLine("ten", ``)))
+		for _, row := range rows {
+			kind := row[1]
+			imports := func(columns []string) (*exchange.ImportReport, error) {
+				var fields []string
+				for _, column := range columns {
+					require.NotEmpty(t, values[column], "%s.%s", kind, column)
+					fields = append(fields, values[column])
+				}
+				return importSheets(t, s, map[string]string{kind: strings.Join(columns, ",") + "\n" + strings.Join(fields, ",") + "\n"}, func(o *exchange.ImportOptions) { o.Strict = false })
+			}
+			var bold, needed []string
+			for _, column := range columnNeeded.FindAllStringSubmatch(row[2], -1) {
+				if needed = append(needed, column[2]); column[1] == "**" {
+					bold = append(bold, column[2])
+				}
+			}
+			for i, column := range needed {
+				report, err := imports(slices.Delete(slices.Clone(needed), i, i+1))
+				require.True(t, err != nil || report.Resources[kind] == 0, "%s without %s", kind, column) // or it is a sheet of another type
+			}
+			for _, columns := range [][]string{needed, bold} { // new, then stored
+				report, err := imports(columns)
+				require.NoError(t, err, "%s: %s", kind, columns)
+				require.Equal(t, 1, report.Resources[kind])
+			}
+		}
+	})
 }

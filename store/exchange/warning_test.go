@@ -253,7 +253,8 @@ func importFindings(t *testing.T, backend storetest.Backend) {
 	var invalid *exchange.ImportErrors
 	require.ErrorAs(t, err, &invalid)
 	require.Equal(t, len(lines), invalid.Count)
-	require.Equal(t, len(lines), invalid.Warnings)
+	require.Equal(t, len(lines), invalid.Report.WarningCount)
+	require.Len(t, invalid.Report.Warnings, 4, "as of an import without errors")
 	require.Equal(t, map[bool]int{true: len(lines), false: len(lines)}, found)
 }
 

@@ -101,6 +101,10 @@ func (s *Service) RunPublication(ctx context.Context, task *job.Job, progress fu
 	if err != nil {
 		return nil, err
 	}
+	unpriced, _ := s.releases.Unpriced(ctx) // an error cannot undo the publication
+	for _, name := range unpriced {
+		s.db.Log.WarnContext(ctx, "shoppers see no price in a catalog", "catalog", name)
+	}
 	return publishResult{release.ID}, nil
 }
 

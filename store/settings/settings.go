@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/bojanz/currency"
-	"golang.org/x/text/language"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -41,24 +40,13 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, change Settings
 	if err := change.Nulls.Apply([]string{"page_length", "currency", "locale", "low_stock_threshold", "codes_ignore_case"}, nil); err != nil {
 		return nil, err
 	}
-	if err := change.check(); err != nil {
-		return nil, err
+	f := &authoring.Validator{}
+	if change.check(f); len(f.Errors) > 0 {
+		return nil, f.Errors
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*store.Settings, error) {
 		w := &authoring.Writer{Tx: t, DB: s.db}
-		if err := w.Recorded(ctx, SettingsKind, SettingsKind.Name, func() error {
-			_, err := t.Exec(ctx, `
-			UPDATE settings
-			SET page_length = COALESCE(CAST($1 AS BIGINT), page_length),
-			    currency = COALESCE(CAST($2 AS TEXT), currency),
-			    locale = COALESCE(CAST($3 AS TEXT), locale),
-			    low_stock_threshold = COALESCE(CAST($4 AS BIGINT), low_stock_threshold)
-			WHERE id = 1`, change.PageLength, change.Currency, change.Locale, change.LowStockThreshold)
-			if err == nil && change.CodesIgnoreCase != nil {
-				err = code.SetCase(ctx, t, *change.CodesIgnoreCase)
-			}
-			return err
-		}); err != nil {
+		if err := w.Recorded(ctx, SettingsKind, SettingsKind.Name, func() error { return change.write(ctx, t) }); err != nil {
 			return nil, err
 		}
 		settings, err := db.ReadSettings(ctx, t.Session)
@@ -69,25 +57,41 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, change Settings
 	})
 }
 
-// check returns an error for each member that is out of range.
-func (c SettingsChange) check() error {
-	var faults store.Errors
-	if c.PageLength != nil && (*c.PageLength < store.MinPageLength || *c.PageLength > store.MaxPageLength) {
-		faults = append(faults, store.Unprocessablef([]string{"page_length"}, "must be between %d and %d, got %d", store.MinPageLength, store.MaxPageLength, *c.PageLength))
+// check adds an error for each member that is out of range.
+func (c SettingsChange) check(f *authoring.Validator) {
+	if c.PageLength != nil {
+		f.Between("page_length", *c.PageLength, store.MinPageLength, store.MaxPageLength)
 	}
-	if n := c.LowStockThreshold; n != nil && (*n < 0 || *n > store.MaxLowStockThreshold) {
-		faults = append(faults, store.Unprocessablef([]string{"low_stock_threshold"}, "must be between 0 and %d, got %d", store.MaxLowStockThreshold, *n))
+	if c.LowStockThreshold != nil {
+		f.Between("low_stock_threshold", *c.LowStockThreshold, 0, store.MaxLowStockThreshold)
 	}
 	if c.Currency != nil && (*c.Currency == "" || !currency.IsValid(*c.Currency)) {
-		faults = append(faults, store.Unprocessablef([]string{"currency"}, "must be an ISO 4217 code such as USD, got %q", *c.Currency))
+		f.Rule("currency", "must be an ISO 4217 code such as USD, got %q", store.Abbreviate(*c.Currency))
 	}
-	if c.Locale != nil {
-		if _, err := language.Parse(*c.Locale); err != nil {
-			faults = append(faults, store.Unprocessablef([]string{"locale"}, "must be a BCP 47 tag such as en or fr-CA, got %q", *c.Locale))
-		}
+	if c.Locale != nil && !authoring.IsLocale(*c.Locale) {
+		f.Rule("locale", "must be a BCP 47 tag such as en or fr-CA, got %q", store.Abbreviate(*c.Locale))
 	}
-	if len(faults) > 0 {
-		return faults
-	}
-	return nil
 }
+
+// write changes the row of the settings.
+func (c SettingsChange) write(ctx context.Context, t *db.Tx) error {
+	_, err := t.Exec(ctx, `
+		UPDATE settings
+		SET page_length = COALESCE(CAST($1 AS BIGINT), page_length),
+		    currency = COALESCE(CAST($2 AS TEXT), currency),
+		    locale = COALESCE(CAST($3 AS TEXT), locale),
+		    low_stock_threshold = COALESCE(CAST($4 AS BIGINT), low_stock_threshold)
+		WHERE id = 1`, c.PageLength, c.Currency, c.Locale, c.LowStockThreshold)
+	if err == nil && c.CodesIgnoreCase != nil {
+		err = code.SetCase(ctx, t, *c.CodesIgnoreCase)
+	}
+	return err
+}
+
+// keeps reports whether the change leaves the settings as they are.
+func (c SettingsChange) keeps(s *store.Settings) bool {
+	return same(c.PageLength, s.PageLength) && same(c.Currency, s.Currency) && same(c.Locale, s.Locale) &&
+		same(c.LowStockThreshold, s.LowStockThreshold) && same(c.CodesIgnoreCase, s.CodesIgnoreCase)
+}
+
+func same[T comparable](value *T, stored T) bool { return value == nil || *value == stored }

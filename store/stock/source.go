@@ -23,7 +23,9 @@ func (s *StockSource) Check(f *authoring.Validator) {
 	f.ID("id", &s.ID)
 	f.Between("available", s.Available, 0, MaxStock)
 	f.Between("allocated", s.Allocated, 0, MaxStock)
-	if total := s.Available + s.Allocated; s.Total != total || total > MaxStock {
+	if total := s.Available + s.Allocated; s.Total == 0 && total > 0 {
+		f.Rule("total", "is required: available plus allocated, %d", total)
+	} else if s.Total != total || total > MaxStock {
 		f.Add("total", "must be available plus allocated, %d, and at most %d, got %d", total, MaxStock, s.Total)
 	}
 	f.Time("created_at", &s.CreatedAt)

@@ -57,7 +57,9 @@ func otherFormat(head []byte) string {
 	line = bytes.TrimSpace(line)
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return "a ZIP archive or a spreadsheet. Unpack it, or export it as NDJSON: one JSON object on each line"
+		return "a ZIP archive or a spreadsheet. Unpack the archive, or save each sheet as CSV UTF-8"
+	case bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")):
+		return "a spreadsheet. Save each sheet as CSV UTF-8"
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return "UTF-16 text. Save it as UTF-8"
 	case bytes.HasPrefix(text, []byte("[")):
@@ -74,22 +76,28 @@ func otherFormat(head []byte) string {
 
 // gzipFile is a compressed file that is read.
 type gzipFile struct {
-	*gzip.Reader
-	file io.Closer
+	*gzip.Reader // nil before the first byte
+	file         io.ReadCloser
 }
 
 // openGzip opens a compressed file, and returns a reader of its content that closes both.
 func openGzip(open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
 	file, err := open()
-	if err != nil {
-		return nil, err
-	}
-	reader, err := gzip.NewReader(file)
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return &gzipFile{reader, file}, nil
+	return &gzipFile{nil, file}, err
 }
 
-func (f *gzipFile) Close() error { return errors.Join(f.Reader.Close(), f.file.Close()) }
+// Read says what to do about a file that ends early or is damaged.
+func (f *gzipFile) Read(into []byte) (n int, err error) {
+	if f.Reader == nil {
+		f.Reader, err = gzip.NewReader(f.file)
+	}
+	if err == nil {
+		n, err = f.Reader.Read(into)
+	}
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("the gzip file is incomplete or damaged (%w); copy it again, or compress it again", err)
+	}
+	return n, err
+}
+
+func (f *gzipFile) Close() error { return f.file.Close() }

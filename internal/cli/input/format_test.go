@@ -24,7 +24,8 @@ func TestInputFormats(t *testing.T) {
 		"an empty file":       {"", ""},
 		"blank lines before":  {"\n\n{\"type\":\"file\"}\n", ""},
 		"one word":            {"word\n", ""},
-		"a spreadsheet":       {"PK\x03\x04rest", "is a ZIP archive or a spreadsheet"},
+		"a spreadsheet":       {"PK\x03\x04rest", "is a ZIP archive or a spreadsheet. Unpack the archive, or save each sheet as CSV UTF-8"},
+		"an old spreadsheet":  {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a spreadsheet. Save each sheet as CSV UTF-8"},
 		"UTF-16":              {"\xff\xfe{\x00", "is UTF-16 text"},
 		"an array":            {" [{\"type\":\"file\"}]", "jq -c '.[]'"},
 		"objects over lines":  {"{\r\n  \"type\": \"file\"\r\n}", "is JSON with objects over several lines"},
@@ -94,6 +95,23 @@ func TestDamagedGzip(t *testing.T) {
 	defer pass.Close()
 	_, err = io.ReadAll(pass)
 	require.ErrorContains(t, err, "read "+file)
+	require.ErrorContains(t, err, "incomplete or damaged (unexpected EOF); copy it again, or compress it again")
+
+	corrupt := bytes.Clone(whole)
+	copy(corrupt[20:], "xxxx")
+	for name, damaged := range map[string][]byte{"a sign": whole[:2], "half a header": whole[:6], "other bytes": corrupt, "a wrong sum": append(bytes.Clone(whole[:len(whole)-8]), "12345678"...)} {
+		require.NoError(t, os.WriteFile(file, damaged, 0o644))
+		in, err := OpenFiles(t.Context(), []string{file}, nil)
+		if err == nil {
+			var pass io.ReadCloser
+			pass, err = in.Open()
+			require.NoError(t, err)
+			_, err = io.ReadAll(pass)
+			pass.Close()
+			in.Close()
+		}
+		require.ErrorContains(t, err, "copy it again, or compress it again", name)
+	}
 }
 
 func compress(t *testing.T, text string) []byte {

@@ -91,10 +91,13 @@ func (f *formChecker) check(path []string, raw []byte, shape reflect.Type) {
 	}
 }
 
-// mistype adds the error of a value that is not what want says.
+// mistype adds the error of a value that is not what want says. Of the elements of a list it adds the first.
 func (f *formChecker) mistype(path []string, want string, raw []byte) {
 	f.mistyped = true
-	f.errs = append(f.errs, store.Invalidf(path, "must be %s, got %s", want, authoring.JSONKind(raw)))
+	wrong := store.Invalidf(path, "must be %s, got %s", want, authoring.JSONKind(raw))
+	if last := len(f.errs) - 1; last < 0 || f.errs[last].Detail != wrong.Detail || Starred(f.errs[last].Path) != Starred(path) {
+		f.errs = append(f.errs, wrong)
+	}
 }
 
 // goKind says what JSON a scalar Go type takes.

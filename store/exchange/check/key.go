@@ -69,7 +69,9 @@ func (k *LineKeys) Define(kind authoring.KeyKind, value, member string) {
 
 // Use implements authoring.KeyRecorder.
 func (k *LineKeys) Use(kind authoring.KeyKind, value, member string, index int) {
-	k.Used = append(k.Used, recordedMember{RecordedKey{kind, value}, member, index})
+	if value != "" { // else the id was an error
+		k.Used = append(k.Used, recordedMember{RecordedKey{kind, value}, member, index})
+	}
 }
 
 // path returns the member with its index.

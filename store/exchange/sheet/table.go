@@ -5,6 +5,7 @@
 package sheet
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -204,7 +205,7 @@ func (t *table) similar(text string) string {
 }
 
 // columnOf returns the name of the column that holds the member at a path of an import line, or a part of it; empty if none does. The
-// price in a currency as a whole has the column currency.
+// price in a currency as a whole has the column currency. The place in a column of JSON follows: variations[0].options[1].
 func (t *table) columnOf(path []string) string {
 	if t.kind == "product-price" {
 		if path = rowPath(path); len(path) == 1 && path[0] == "$price" {
@@ -213,11 +214,17 @@ func (t *table) columnOf(path []string) string {
 	}
 	for _, c := range t.columns {
 		if key, holds := c.holds(path); holds {
-			return strings.Replace(c.name, "*", key, 1)
+			name := strings.Replace(c.name, "*", key, 1)
+			if c.cell == objectCell { // a member of attributes
+				name = listPosition.ReplaceAllString(strings.Join(path[1:], "."), "[$1]")
+			}
+			return name
 		}
 	}
 	return ""
 }
+
+var listPosition = regexp.MustCompile(`\.(\d+)\b`)
 
 // rowPath returns the path of a member of a price in the row that holds it.
 func rowPath(path []string) []string {
