@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -14,18 +15,22 @@ type SimilarWord struct {
 	Distance int // edits: letters inserted, deleted, replaced, or swapped with the next; one more for another first letter
 }
 
-// MaxDistance is how many edits a word may be away from a vocabulary word: none below 4 letters, one
-// below 7, else two, and none for a word that is too long for vocabularies.
+// The lengths from which words are corrected, and from which by two edits.
+const (
+	shortestCorrected = 4
+	longCorrected     = 7
+)
+
+// MaxDistance is how many edits a word may be away from the one that corrects it: none below 4 letters, one below 7, else two, and
+// none for a word that is too long for vocabularies.
 func MaxDistance(word string) int {
 	switch n := utf8.RuneCountInString(word); {
-	case n < 4:
+	case n < shortestCorrected || n > maxVocabularyLength:
 		return 0
-	case n < 7:
+	case n < longCorrected:
 		return 1
-	case n <= maxVocabularyLength:
-		return 2
 	}
-	return 0
+	return 2
 }
 
 // bigramIndex finds words by pairs of neighboring letters. A word is as often in it as it has pairs.
@@ -121,16 +126,84 @@ func (v *Vocabulary) Similar(word string, most int, prefix bool, products int) (
 			!prefix && len(text) > len(word)+4*most {
 			continue
 		}
-		distance := table.distance(letters, text, most, prefix)
-		if distance <= most && !beginsAlike(letters, text) {
-			distance++ // the first letter is seldom wrong
-		}
-		if distance <= most {
+		if distance := table.correction(letters, text, most, prefix); distance <= most {
 			found = append(found, SimilarWord{text, distance})
 		}
 	}
 	SortSimilar(found)
 	return found
+}
+
+// correction returns how many edits text is away from a typed word that it corrects, or more than most: the one rule of
+// corrections. A shorter word is one edit away from many others, so it is likelier a word that the shop does not have:
+//   - A word of up to four letters has two neighbors swapped.
+//   - A word of five or six has one edit (isMistyped), and keeps its first letter unless that is swapped with the second.
+//   - A longer word has any edits. Another first letter counts as one more.
+//
+// With prefix it is the least distance to a prefix of text.
+func (t *distanceTable) correction(word []rune, text string, most int, prefix bool) int {
+	if len(word) < longCorrected {
+		n := 0
+		for _, r := range text {
+			if n > len(word)+1 {
+				break // what follows does not count
+			}
+			t.text[n] = r
+			n++
+		}
+		if isMistyped(word, t.text[:n], prefix) {
+			return 1
+		}
+		return most + 1
+	}
+	distance := t.distance(word, text, most, prefix)
+	if distance <= most && !beginsAlike(word, text) {
+		distance++ // the first letter is seldom wrong
+	}
+	return distance
+}
+
+// isMistyped reports whether a word of at most six letters has one likely typo of another word, or of a beginning of it with
+// prefix.
+func isMistyped(word, other []rune, prefix bool) bool {
+	same := func(a, b []rune) bool {
+		return len(a) <= len(b) && slices.Equal(a, b[:len(a)]) && (prefix || len(a) == len(b))
+	}
+	at := 0
+	for at < min(len(word), len(other)) && word[at] == other[at] {
+		at++
+	}
+	typed, meant := word[at:], other[at:]
+	switch {
+	case len(typed) > 1 && len(meant) > 1 && typed[0] == meant[1] && typed[1] == meant[0]:
+		return same(typed[2:], meant[2:])
+	case len(word) <= shortestCorrected || at == 0:
+		return false
+	case len(meant) > 0 && same(typed, meant[1:]): // a letter is missing
+		return true
+	case len(typed) > 0 && same(typed[1:], meant): // a letter too many; the last one of a beginning may be any
+		return !prefix || len(typed) > 1
+	case len(typed) > 0 && len(meant) > 0 && same(typed[1:], meant[1:]):
+		return isLikely(typed[0], meant[0]) ||
+			len(meant) > 1 && typed[0] == word[at-1] && meant[0] == meant[1] || // the other one of two letters is doubled: brulle
+			len(typed) > 1 && typed[0] == typed[1] && meant[0] == word[at-1]
+	}
+	return false
+}
+
+// keyboard has the rows of a keyboard, so that neighbors are 1, 10 or 11 apart. soundsAlike are groups of letters that stand for
+// similar sounds.
+const keyboard = "qwertyuiop asdfghjkl  zxcvbnm"
+
+var soundsAlike = []string{"aeiouy", "ck", "kq", "cs", "sz", "bp", "dt", "fvw", "gj", "аеиоуыэюя", "αεηιουω"}
+
+// isLikely reports whether one letter is often typed for another: they are neighbors on a keyboard, or sound alike.
+func isLikely(a, b rune) bool {
+	x, y := strings.IndexRune(keyboard, a), strings.IndexRune(keyboard, b)
+	if apart := max(x-y, y-x); x >= 0 && y >= 0 && (apart == 1 || apart == 10 || apart == 11) {
+		return true
+	}
+	return slices.ContainsFunc(soundsAlike, func(group string) bool { return strings.ContainsRune(group, a) && strings.ContainsRune(group, b) })
 }
 
 // beginsAlike reports whether two words have the same first letter, or the first two letters of one are swapped.

@@ -40,6 +40,7 @@ func (w *releaseWriter) facetOf(attribute string) *facetBuilder {
 
 // indexProduct adds a product to all indexes.
 func (w *releaseWriter) indexProduct(product *builtProduct) {
+	isEmpty := func(value string) bool { return value == "" }
 	add := func(attribute string, values ...string) {
 		for _, value := range values {
 			if w.index[attribute] == nil {
@@ -51,11 +52,12 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	}
 	add(missingFile, product.missing...)
 	add(segment.ShownFile, product.fileIDs...)
+	add(segment.ProductNames, slices.DeleteFunc(product.nameKeys, isEmpty)...)
 	for _, attribute := range release.Filterable {
 		if attribute.Values == nil {
 			continue
 		}
-		values := slices.DeleteFunc(attribute.Values(&product.source.Attributes), func(value string) bool { return value == "" })
+		values := slices.DeleteFunc(attribute.Values(&product.source.Attributes), isEmpty)
 		add(attribute.Name, values...)
 		if attribute.Counted {
 			w.facetOf(attribute.Name).add(values)

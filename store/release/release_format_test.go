@@ -22,8 +22,8 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again.
 const (
-	formatOfSum = 1
-	formatSum   = "59c022eb24c99ea91ab6c9268b7ab1fb955635c35d9987f5ffe8324fd697c0d4"
+	formatOfSum = 2
+	formatSum   = "57838cc7a142e73b5074b2a1d1b163c1c7e82d138c53fb98bf5cba241ee825d7"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -100,11 +100,11 @@ func (r *Reader) newSearcher(ctx context.Context, search index.Search) (*searche
 // run finds the products:
 //   - those whose SKU the search is, or begins, if there are any (bySKU), and nothing else;
 //   - else those that match each word by the ways of Expand and by its synonyms. A word that matches nothing so gets the ways
-//     of fallBack, and if it still matches nothing, its corrections. A word that products have as typed, or in a form, gets
-//     corrections that are much more frequent;
+//     of fallBack, and if it still matches nothing, its corrections (corrected);
 //   - words with digits that products have are required.
 //
-// Then it raises products whose name is the search, and those of categories whose name is the search, as corrected.
+// Then it raises products whose name is the search as typed, or if there are none as corrected, and those of categories whose
+// name is the search as corrected.
 func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchResult, error) {
 	words := expander.Words()
 	ways := make([][]index.Expansion, len(words))
@@ -125,80 +125,134 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 	if err := s.read(ctx, tokens); err != nil {
 		return nil, err
 	}
-	matches, corrected := make([]index.WordMatches, len(words)), index.Corrections{}
+	matches := make([]index.WordMatches, len(words))
 	for i, word := range words {
-		if word.Unspaced() {
-			matches[i] = s.unspaced(word)
-			bySynonym := s.matches(ways[i])
-			matches[i].Lists, matches[i].Sets = bySynonym.Lists, append(matches[i].Sets, bySynonym.Sets...)
-			continue
-		}
 		matches[i] = s.matches(ways[i])
-		if !matches[i].Any() {
+		if word.Unspaced() {
+			matches[i].Sets = append(s.unspaced(word).Sets, matches[i].Sets...)
+		} else if !matches[i].Any() {
 			var err error
 			if matches[i], err = s.fallBack(ctx, expander, i); err != nil {
 				return nil, err
 			}
 		}
+		matches[i].Position, matches[i].Head = word.Position, word.Head
+	}
+	result, err := s.corrected(ctx, expander, matches, wholes)
+	if err != nil || len(result.Found) == 0 {
+		return result, err
+	}
+	texts := []string{s.search.Typed}
+	if corrected := s.search.Corrected(result.Corrections); corrected != "" {
+		texts = append(texts, corrected)
+	}
+	if err := s.liftNamed(ctx, result, texts); err != nil {
+		return nil, err
+	}
+	return result, s.liftCategory(ctx, result, texts[len(texts)-1])
+}
+
+// corrected matches words with their corrections. A word that products have as typed, or in a form, has corrections only that
+// are much more frequent. Of a search of several words, a correction counts only if one product has it together with the other
+// words, or with all but one of at least two others.
+func (s *searcher) corrected(ctx context.Context, expander *index.Expander, matches []index.WordMatches, wholes []index.SearchToken) (*SearchResult, error) {
+	words := expander.Words()
+	var meant [][]index.FoundCorrection // by word; nil if none has any
+	for i, word := range words {
 		typed := matches[i].Products(index.WeightStem)
-		if typed == 0 && matches[i].Any() { // it has no form of its own, but a compound, a longer word or a synonym
+		if word.Unspaced() || typed == 0 && matches[i].Any() { // it has no form of its own, but a compound, a longer word or a synonym
 			continue
 		}
-		corrections, meant, err := s.correct(ctx, expander, i, typed)
+		found, err := s.meant(ctx, expander, i, typed)
 		if err != nil {
 			return nil, err
 		}
-		matches[i].Lists = append(matches[i].Lists, corrections...)
-		if len(meant) > 0 {
-			corrected[word.Whole.Text] = meant
+		if len(found) > 0 && meant == nil {
+			meant = make([][]index.FoundCorrection, len(words))
+		}
+		if meant != nil {
+			meant[i] = found
 		}
 	}
-	for i := range matches {
-		matches[i].Required = index.HasDigit(words[i].Whole.Text) && matches[i].Any()
-		matches[i].Position, matches[i].Head = words[i].Position, words[i].Head
+	if meant != nil && len(words) > 1 {
+		if err := s.keepTogether(ctx, expander, matches, meant); err != nil {
+			return nil, err
+		}
 	}
+	s.addCorrections(expander, matches, meant)
 	result, err := s.match(ctx, matches, wholes)
 	if err != nil || len(result.Found) == 0 {
 		return result, err
 	}
-	text := s.search.Typed
-	if len(corrected) > 0 {
-		text, result.Corrections = s.search.Corrected(corrected), corrected
+	for i, found := range meant {
+		for _, word := range found {
+			if result.Corrections == nil {
+				result.Corrections = index.Corrections{}
+			}
+			result.Corrections[words[i].Whole.Text] = append(result.Corrections[words[i].Whole.Text], word.Text)
+		}
 	}
-	if err := s.liftNamed(ctx, result, expander); err != nil {
-		return nil, err
-	}
-	return result, s.liftCategory(ctx, result, text)
+	return result, nil
 }
 
-// liftNamed raises the products whose name is the search with its function words. Without function words the score does that.
-func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, expander *index.Expander) error {
-	all := expander.AllWords()
-	if all == nil {
-		return nil
-	}
-	named := index.Ordinals{}
-	for _, words := range [][]index.SearchWord{expander.Words(), all} { // function words last: they are seldom needed
-		var tokens []index.SearchToken
-		for _, word := range words {
-			tokens = append(tokens, index.SearchToken{Text: word.Whole.Text})
-		}
-		if err := s.read(ctx, tokens); err != nil {
-			return err
-		}
-		placed, work := make([]index.PlacedWord, len(words)), 0
-		for i, word := range words {
-			placed[i] = index.PlacedWord{Position: word.Position, Lists: s.lists[tokens[i]]}
-			work += index.WordMatches{Lists: placed[i].Lists}.Bytes()
-		}
-		if err := store.Charge(ctx, work); err != nil {
-			return err
-		}
-		if named = index.Named(placed, len(all)); len(named) == 0 {
-			return nil
+// addCorrections adds to the matches of words where they match by what they may have meant. Words with digits that match are then
+// required.
+func (s *searcher) addCorrections(expander *index.Expander, matches []index.WordMatches, meant [][]index.FoundCorrection) {
+	for i, found := range meant {
+		for best, word := range found {
+			matches[i].Lists = append(matches[i].Lists, s.matches(expander.Correction(word.SimilarWord, best == 0)).Lists...)
 		}
 	}
-	result.LiftNamed(named)
+	for i, word := range expander.Words() {
+		matches[i].Required = index.HasDigit(word.Whole.Text) && matches[i].Any()
+	}
+}
+
+// keepTogether removes the corrections that no product has together with other words of the search (index.Matches.Together), when
+// the corrected words are not as typed.
+func (s *searcher) keepTogether(ctx context.Context, expander *index.Expander, matches []index.WordMatches, meant [][]index.FoundCorrection) error {
+	matches = slices.Clone(matches)
+	for i, found := range meant {
+		if len(found) > 0 {
+			matches[i].Lists = nil
+		}
+	}
+	s.addCorrections(expander, matches, meant)
+	result, err := s.match(ctx, matches, nil)
+	if err != nil {
+		return err
+	}
+	together := result.Together(len(matches)).Set(s.Release.Ordinals)
+	for i := range meant {
+		meant[i] = slices.DeleteFunc(meant[i], func(word index.FoundCorrection) bool {
+			return !slices.ContainsFunc(s.matches(expander.Correction(word.SimilarWord, true)).Lists, func(list index.WeightedList) bool { return list.Meets(together) })
+		})
+	}
+	return nil
+}
+
+// liftNamed raises the products whose name is the first of some texts that is a name, in the base language or one of the
+// shopper's: those of the same stems, and above them those of the same letters.
+func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, texts []string) error {
+	for _, text := range texts {
+		n := 1 + len(s.languages)
+		keys := make([]string, 2*n) // those of letters before those of stems
+		keys[0], keys[n] = index.NameKeys("", s.Release.Locale, text)
+		for i, language := range s.languages {
+			keys[i+1], keys[n+i+1] = index.NameKeys(language, language, text)
+		}
+		named, err := s.Indexed(ctx, ProductNames, keys...)
+		if err != nil {
+			return err
+		}
+		if len(named) > 0 {
+			result.LiftNamed(named)
+			if named, err = s.Indexed(ctx, ProductNames, keys[:n]...); err == nil {
+				result.LiftNamed(named)
+			}
+			return err
+		}
+	}
 	return nil
 }
 
@@ -259,19 +313,19 @@ func (s *searcher) fallBack(ctx context.Context, expander *index.Expander, i int
 	return s.matches(ways), nil
 }
 
-// correct returns the words that word i, which so many products have, may have meant, and their lists. The word that most
-// products have comes first.
-func (s *searcher) correct(ctx context.Context, expander *index.Expander, i, products int) (lists []index.WeightedList, meant []string, err error) {
+// meant returns the words that word i, which so many products have, may have meant, the word that most products have first. The
+// lists of their expander.Correction are read.
+func (s *searcher) meant(ctx context.Context, expander *index.Expander, i, products int) ([]index.FoundCorrection, error) {
 	similar, err := s.similar(ctx, expander, i, index.OftenMeant(products))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var tokens []index.SearchToken
 	for _, word := range similar {
 		tokens = append(tokens, index.SearchToken{Text: word.Text})
 	}
 	if err := s.read(ctx, tokens); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var found []index.FoundCorrection
 	for i, word := range similar {
@@ -279,14 +333,11 @@ func (s *searcher) correct(ctx context.Context, expander *index.Expander, i, pro
 			found = append(found, index.FoundCorrection{SimilarWord: word, Products: n})
 		}
 	}
-	for i, word := range index.Meant(products, found) {
-		ways := expander.Correction(word.SimilarWord, i == 0)
-		if err := s.read(ctx, tokensOf(ways)); err != nil {
-			return nil, nil, err
-		}
-		lists, meant = append(lists, s.matches(ways).Lists...), append(meant, word.Text)
+	found, tokens = index.Meant(products, found), nil
+	for _, word := range found {
+		tokens = append(tokens, tokensOf(expander.Correction(word.SimilarWord, true))...)
 	}
-	return lists, meant, nil
+	return found, s.read(ctx, tokens)
 }
 
 // read adds the lists of tokens in all layers to s.lists, unless they are there.
