@@ -25,16 +25,6 @@ func (s *Service) KnownSKUs(ctx context.Context, skus []string) (known, parents 
 	return known, parents, err
 }
 
-// NameKeys returns the index.NameKeys of the product's names in all languages. locale is that of the base text.
-func (p *ProductSource) NameKeys(locale string) (keys []string) {
-	add := func(letters, stems string) { keys = append(keys, letters, stems) }
-	add(index.NameKeys("", locale, p.Attributes.Name))
-	for _, language := range p.DocumentLanguages() {
-		add(index.NameKeys(language, language, p.Attributes.Locales[language].Name))
-	}
-	return keys
-}
-
 // Words returns the search words of the product by language, with those of further text in the base
 // language, a locale.
 func (p *ProductSource) Words(locale, further string) (list []index.ProductTokens) {

@@ -202,8 +202,8 @@ func (m *Matches) LiftMembers(members OrdinalSet) {
 	}
 }
 
-// LiftNamed raises products whose name is the search above others: once for a name of the same stems, twice for one of the same
-// letters. Those whose SKU is the search have skuScore and stay above. Products that were not found stay out.
+// LiftNamed raises products whose name is the search above others, but not above those whose SKU it is. Products that were not
+// found stay out.
 func (m *Matches) LiftNamed(named Ordinals) {
 	for _, ordinal := range named {
 		if at, found := slices.BinarySearch(m.Found, ordinal); found && m.Scores[at] < skuScore {
@@ -212,14 +212,15 @@ func (m *Matches) LiftNamed(named Ordinals) {
 	}
 }
 
-// Together returns the products that have at least two words of a search of so many words, and all of two.
-func (m *Matches) Together(words int) (p Posting) {
+// Together returns the products that have two words or more of a search of so many words; ordinals is one above the highest.
+func (m *Matches) Together(words, ordinals int) OrdinalSet {
+	set := NewOrdinalSet(ordinals)
 	for i, ordinal := range m.Found {
-		if words > 2 || m.Scores[i] >= completeScore {
-			p.Ordinals = append(p.Ordinals, ordinal)
+		if words > 2 || m.Scores[i] >= completeScore { // at most one is missing
+			set.Add(ordinal)
 		}
 	}
-	return p
+	return set
 }
 
 // With adds products that others find, as parentOf returns them, with the best score of those.
@@ -241,12 +242,11 @@ func (m *Matches) With(parentOf func(ordinal uint32) (parent uint32, found bool)
 	return with
 }
 
-// completeScore is added to the score of a product that has all words. It is above all sums of values. skuScore is the score of a
-// product whose SKU is the search, above those of LiftNamed.
-const (
-	completeScore = 1 << 24
-	skuScore      = 4 * completeScore
-)
+// completeScore is added to the score of a product that has all words. It is above all sums of values.
+const completeScore = 1 << 24
+
+// skuScore is the score of a product whose SKU is the search. It is above those of products that LiftNamed raised twice.
+const skuScore = 4 * completeScore
 
 // fewMatches is how many products must have all words so that none with a word missing is found.
 const fewMatches = 3

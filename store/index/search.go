@@ -20,7 +20,7 @@ type Search struct {
 	Words []SearchWord // each once
 	Typed string       // trimmed
 
-	repeated string // the letters of all words if there are more than Words: a name may repeat a word; else empty
+	letters string // of NameKeys if the search repeats a word, as a name may; else empty
 }
 
 // SearchToken is a word to find, or a prefix of words.
@@ -74,7 +74,7 @@ func NewSearch(text string) (Search, error) {
 		}
 	}
 	if len(s.Words) < len(words) {
-		s.repeated, _ = NameKeys("", "", text)
+		s.letters, _ = NameKeys("", "", text)
 	}
 	plain := make([]textWord, len(s.Words))
 	for i, word := range s.Words {
@@ -92,8 +92,8 @@ func (s Search) Empty() bool { return s.Typed == "" }
 // Key is the same for searches that find the same, in which Typed may differ.
 func (s Search) Key() cachekey.Key {
 	key := cachekey.Each(s.Words, SearchWord.key)
-	if s.repeated != "" {
-		key = cachekey.Join(key, cachekey.New(s.repeated))
+	if s.letters != "" {
+		key = cachekey.Join(key, cachekey.New(s.letters))
 	}
 	return key
 }

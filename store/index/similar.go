@@ -15,23 +15,22 @@ type SimilarWord struct {
 	Distance int // edits: letters inserted, deleted, replaced, or swapped with the next; one more for another first letter
 }
 
-// The lengths from which words are corrected, and from which by two edits.
-const (
-	shortestCorrected = 4
-	longCorrected     = 7
-)
-
-// MaxDistance is how many edits a word may be away from the one that corrects it: none below 4 letters, one below 7, else two, and
-// none for a word that is too long for vocabularies.
+// MaxDistance is how many edits a word may be away from a vocabulary word: none below 4 letters, one
+// below longCorrected, else two, and none for a word that is too long for vocabularies.
 func MaxDistance(word string) int {
 	switch n := utf8.RuneCountInString(word); {
-	case n < shortestCorrected || n > maxVocabularyLength:
+	case n < 4:
 		return 0
 	case n < longCorrected:
 		return 1
+	case n <= maxVocabularyLength:
+		return 2
 	}
-	return 2
+	return 0
 }
+
+// longCorrected is the number of letters from which a word may have any typos.
+const longCorrected = 7
 
 // bigramIndex finds words by pairs of neighboring letters. A word is as often in it as it has pairs.
 type bigramIndex struct {
@@ -134,24 +133,13 @@ func (v *Vocabulary) Similar(word string, most int, prefix bool, products int) (
 	return found
 }
 
-// correction returns how many edits text is away from a typed word that it corrects, or more than most: the one rule of
-// corrections. A shorter word is one edit away from many others, so it is likelier a word that the shop does not have:
-//   - A word of up to four letters has two neighbors swapped.
-//   - A word of five or six has one edit (isMistyped), and keeps its first letter unless that is swapped with the second.
-//   - A longer word has any edits. Another first letter counts as one more.
-//
-// With prefix it is the least distance to a prefix of text.
+// correction returns how many edits text is away from a typed word that it corrects, or more than most. This is the rule of all
+// corrections. A short word is an edit away from many others, and likelier one that the shop does not have: it has one typo
+// (isMistyped). A longer word may have any, and another first letter counts as one more. With prefix it is the least distance to a
+// prefix of text.
 func (t *distanceTable) correction(word []rune, text string, most int, prefix bool) int {
 	if len(word) < longCorrected {
-		n := 0
-		for _, r := range text {
-			if n > len(word)+1 {
-				break // what follows does not count
-			}
-			t.text[n] = r
-			n++
-		}
-		if isMistyped(word, t.text[:n], prefix) {
+		if isMistyped(word, []rune(text), prefix) {
 			return 1
 		}
 		return most + 1
@@ -163,8 +151,8 @@ func (t *distanceTable) correction(word []rune, text string, most int, prefix bo
 	return distance
 }
 
-// isMistyped reports whether a word of at most six letters has one likely typo of another word, or of a beginning of it with
-// prefix.
+// isMistyped reports whether a word has one typo of another, or of its beginning with prefix: two swapped neighbors; in a word of
+// five letters and more also one missing, added, or replaced by a likely one, which is not the first.
 func isMistyped(word, other []rune, prefix bool) bool {
 	same := func(a, b []rune) bool {
 		return len(a) <= len(b) && slices.Equal(a, b[:len(a)]) && (prefix || len(a) == len(b))
@@ -177,34 +165,32 @@ func isMistyped(word, other []rune, prefix bool) bool {
 	switch {
 	case len(typed) > 1 && len(meant) > 1 && typed[0] == meant[1] && typed[1] == meant[0]:
 		return same(typed[2:], meant[2:])
-	case len(word) <= shortestCorrected || at == 0:
+	case len(word) < 5 || at == 0:
 		return false
-	case len(meant) > 0 && same(typed, meant[1:]): // a letter is missing
+	case len(meant) > 0 && same(typed, meant[1:]):
 		return true
-	case len(typed) > 0 && same(typed[1:], meant): // a letter too many; the last one of a beginning may be any
-		return !prefix || len(typed) > 1
-	case len(typed) > 0 && len(meant) > 0 && same(typed[1:], meant[1:]):
-		return isLikely(typed[0], meant[0]) ||
-			len(meant) > 1 && typed[0] == word[at-1] && meant[0] == meant[1] || // the other one of two letters is doubled: brulle
-			len(typed) > 1 && typed[0] == typed[1] && meant[0] == word[at-1]
+	case len(typed) > 0 && same(typed[1:], meant):
+		return !prefix || len(typed) > 1 // else any word with the same beginning
+	case len(typed) == 0 || len(meant) == 0 || !same(typed[1:], meant[1:]):
+		return false
 	}
-	return false
+	return isLikely(typed[0], meant[0]) || // or the other one of two letters is doubled, as in brulle
+		len(meant) > 1 && typed[0] == word[at-1] && meant[0] == meant[1] || len(typed) > 1 && typed[0] == typed[1] && meant[0] == word[at-1]
 }
 
-// keyboard has the rows of a keyboard, so that neighbors are 1, 10 or 11 apart. soundsAlike are groups of letters that stand for
-// similar sounds.
-const keyboard = "qwertyuiop asdfghjkl  zxcvbnm"
-
-var soundsAlike = []string{"aeiouy", "ck", "kq", "cs", "sz", "bp", "dt", "fvw", "gj", "аеиоуыэюя", "αεηιουω"}
-
-// isLikely reports whether one letter is often typed for another: they are neighbors on a keyboard, or sound alike.
+// isLikely reports whether one letter is often typed for another: they are neighbors on a keyboard, whose keys are then 1, 10 or
+// 11 apart, or sound alike. Of a script that is not here, none is.
 func isLikely(a, b rune) bool {
+	const keyboard = "qwertyuiop asdfghjkl  zxcvbnm"
 	x, y := strings.IndexRune(keyboard, a), strings.IndexRune(keyboard, b)
-	if apart := max(x-y, y-x); x >= 0 && y >= 0 && (apart == 1 || apart == 10 || apart == 11) {
-		return true
-	}
-	return slices.ContainsFunc(soundsAlike, func(group string) bool { return strings.ContainsRune(group, a) && strings.ContainsRune(group, b) })
+	apart := max(x-y, y-x)
+	return x >= 0 && y >= 0 && (apart == 1 || apart == 10 || apart == 11) || slices.ContainsFunc(soundsAlike, func(group string) bool {
+		return strings.ContainsRune(group, a) && strings.ContainsRune(group, b)
+	})
 }
+
+// soundsAlike are groups of letters.
+var soundsAlike = strings.Fields("aeiouy ck kq cs sz bp dt fvw gj аеиоуыэюя αεηιουω")
 
 // beginsAlike reports whether two words have the same first letter, or the first two letters of one are swapped.
 func beginsAlike(word []rune, text string) bool {

@@ -94,33 +94,22 @@ func isStopWord(locale, word string) bool { return stopWords[primaryLanguage(loc
 // genitive.
 func NameKey(locale, name string) string {
 	_, stems := NameKeys("", locale, name)
-	return strings.TrimPrefix(stems, stemsMark)
+	return stems[len(stemsMark):]
 }
 
 // NameKeys returns the keys by which a release finds products by their whole name: by its letters and digits, and by its NameKey.
-// A key that would be of nothing is empty. language is empty for the base text, whose language is locale. Releases store the keys:
-// a change needs another ReleaseFormat.
+// language is empty for the base text, whose language is locale. A change needs another ReleaseFormat.
 func NameKeys(language, locale, name string) (letters, stems string) {
-	var buffers [2][96]byte // of most names; longer ones are allocated
+	var buffers [2][96]byte // of most names
 	all, stemmed := append(append(buffers[0][:0], language...), lettersMark...), append(append(buffers[1][:0], language...), stemsMark...)
-	before := len(all)
 	for word := range splitWords(name) {
 		all = append(all, word.text...)
 		if !isStopWord(locale, word.text) && word.text != "s" {
 			stemmed = append(stemmed, Stem(locale, word.text)...)
 		}
 	}
-	if len(all) > before {
-		letters = string(all)
-	}
-	if len(stemmed) > before {
-		stems = string(stemmed)
-	}
-	return letters, stems
+	return string(all), string(stemmed)
 }
 
-// The marks of the two NameKeys, which no letter is.
-const (
-	lettersMark = "="
-	stemsMark   = "~"
-)
+// The marks of the two NameKeys, which are no letters.
+const lettersMark, stemsMark = "=", "~"

@@ -52,7 +52,6 @@ type builtProduct struct {
 	offers   map[string]*price.Offer // by currency
 	words    []index.ProductTokens
 	nameKey  []byte   // collates the base name
-	nameKeys []string // of segment.ProductNames
 	fileIDs  []string // of its files that exist
 	missing  []string // and of those that do not
 	node     int32    // by blockNode
@@ -112,7 +111,6 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, orde
 		b.options, b.attributes = p.optionsOf(&l.Variants, children, sources), p.attributesOf(source)
 		b.stored.Attributes = b.attributes.stored
 		b.words, b.nameKey = source.Words(made.Locale, b.attributes.searchable), p.collation.Key(source.Attributes.Name)
-		b.nameKeys = source.NameKeys(made.Locale)
 		for _, language := range source.DocumentLanguages() {
 			b.stored.Documents[language] = source.Document(language, made.Locale, l)
 		}

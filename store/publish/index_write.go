@@ -40,7 +40,6 @@ func (w *releaseWriter) facetOf(attribute string) *facetBuilder {
 
 // indexProduct adds a product to all indexes.
 func (w *releaseWriter) indexProduct(product *builtProduct) {
-	isEmpty := func(value string) bool { return value == "" }
 	add := func(attribute string, values ...string) {
 		for _, value := range values {
 			if w.index[attribute] == nil {
@@ -52,12 +51,11 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	}
 	add(missingFile, product.missing...)
 	add(segment.ShownFile, product.fileIDs...)
-	add(segment.ProductNames, slices.DeleteFunc(product.nameKeys, isEmpty)...)
 	for _, attribute := range release.Filterable {
 		if attribute.Values == nil {
 			continue
 		}
-		values := slices.DeleteFunc(attribute.Values(&product.source.Attributes), isEmpty)
+		values := slices.DeleteFunc(attribute.Values(&product.source.Attributes), func(value string) bool { return value == "" })
 		add(attribute.Name, values...)
 		if attribute.Counted {
 			w.facetOf(attribute.Name).add(values)
@@ -68,6 +66,9 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 		w.facetOf(attribute).add(values)
 	}
 	w.words.add(uint32(product.ordinal), product.words)
+	for _, words := range product.words {
+		add(segment.ProductNames, words.Letters, words.Stems)
+	}
 	w.naming.Add(product.nameKey)
 	for currency, o := range product.offers {
 		if o.Base != nil {

@@ -23,7 +23,7 @@ import (
 // again.
 const (
 	formatOfSum = 2
-	formatSum   = "57838cc7a142e73b5074b2a1d1b163c1c7e82d138c53fb98bf5cba241ee825d7"
+	formatSum   = "a9a24c869401d1611c4cca9999c1e4a13d4c2db94fe23037496686d3c03dde20"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -142,101 +143,76 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 	if err != nil || len(result.Found) == 0 {
 		return result, err
 	}
-	texts := []string{s.search.Typed}
-	if corrected := s.search.Corrected(result.Corrections); corrected != "" {
-		texts = append(texts, corrected)
-	}
-	if err := s.liftNamed(ctx, result, texts); err != nil {
+	text := cmp.Or(s.search.Corrected(result.Corrections), s.search.Typed)
+	if err := s.liftNamed(ctx, result, store.Unique([]string{s.search.Typed, text})...); err != nil {
 		return nil, err
 	}
-	return result, s.liftCategory(ctx, result, texts[len(texts)-1])
+	return result, s.liftCategory(ctx, result, text)
 }
 
-// corrected matches words with their corrections. A word that products have as typed, or in a form, has corrections only that
-// are much more frequent. Of a search of several words, a correction counts only if one product has it together with the other
-// words, or with all but one of at least two others.
+// corrected matches words, mistyped ones by what they may have meant. A word that products have as typed, or in a form, may have
+// meant only words that are much more frequent. In a search of several words it may have meant only words that a product has
+// together with the others (index.Matches.Together).
 func (s *searcher) corrected(ctx context.Context, expander *index.Expander, matches []index.WordMatches, wholes []index.SearchToken) (*SearchResult, error) {
-	words := expander.Words()
-	var meant [][]index.FoundCorrection // by word; nil if none has any
+	words, corrections := expander.Words(), index.Corrections{}
+	meant := make([][]index.FoundCorrection, len(words))
 	for i, word := range words {
 		typed := matches[i].Products(index.WeightStem)
 		if word.Unspaced() || typed == 0 && matches[i].Any() { // it has no form of its own, but a compound, a longer word or a synonym
 			continue
 		}
-		found, err := s.meant(ctx, expander, i, typed)
+		var err error
+		if meant[i], err = s.meant(ctx, expander, i, typed); err != nil {
+			return nil, err
+		}
+	}
+	listsOf := func(word index.FoundCorrection, best bool) []index.WeightedList {
+		return s.matches(expander.Correction(word.SimilarWord, best)).Lists
+	}
+	match := func(asTyped bool) (*SearchResult, error) {
+		all := slices.Clone(matches)
+		for i, found := range meant {
+			if len(found) > 0 && !asTyped {
+				all[i].Lists = nil
+			}
+			for k, word := range found {
+				all[i].Lists = append(all[i].Lists, listsOf(word, k == 0)...)
+			}
+			all[i].Required = index.HasDigit(words[i].Whole.Text) && all[i].Any()
+		}
+		return s.match(ctx, all, wholes)
+	}
+	if len(words) > 1 && slices.ContainsFunc(meant, func(found []index.FoundCorrection) bool { return len(found) > 0 }) {
+		result, err := match(false)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) > 0 && meant == nil {
-			meant = make([][]index.FoundCorrection, len(words))
-		}
-		if meant != nil {
-			meant[i] = found
-		}
-	}
-	if meant != nil && len(words) > 1 {
-		if err := s.keepTogether(ctx, expander, matches, meant); err != nil {
-			return nil, err
+		together := result.Together(len(words), s.Release.Ordinals)
+		for i := range meant {
+			meant[i] = slices.DeleteFunc(meant[i], func(word index.FoundCorrection) bool {
+				return !slices.ContainsFunc(listsOf(word, true), func(list index.WeightedList) bool { return list.Meets(together) })
+			})
 		}
 	}
-	s.addCorrections(expander, matches, meant)
-	result, err := s.match(ctx, matches, wholes)
+	result, err := match(true)
 	if err != nil || len(result.Found) == 0 {
 		return result, err
 	}
 	for i, found := range meant {
 		for _, word := range found {
-			if result.Corrections == nil {
-				result.Corrections = index.Corrections{}
-			}
-			result.Corrections[words[i].Whole.Text] = append(result.Corrections[words[i].Whole.Text], word.Text)
+			corrections[words[i].Whole.Text] = append(corrections[words[i].Whole.Text], word.Text)
 		}
 	}
+	result.Corrections = corrections
 	return result, nil
-}
-
-// addCorrections adds to the matches of words where they match by what they may have meant. Words with digits that match are then
-// required.
-func (s *searcher) addCorrections(expander *index.Expander, matches []index.WordMatches, meant [][]index.FoundCorrection) {
-	for i, found := range meant {
-		for best, word := range found {
-			matches[i].Lists = append(matches[i].Lists, s.matches(expander.Correction(word.SimilarWord, best == 0)).Lists...)
-		}
-	}
-	for i, word := range expander.Words() {
-		matches[i].Required = index.HasDigit(word.Whole.Text) && matches[i].Any()
-	}
-}
-
-// keepTogether removes the corrections that no product has together with other words of the search (index.Matches.Together), when
-// the corrected words are not as typed.
-func (s *searcher) keepTogether(ctx context.Context, expander *index.Expander, matches []index.WordMatches, meant [][]index.FoundCorrection) error {
-	matches = slices.Clone(matches)
-	for i, found := range meant {
-		if len(found) > 0 {
-			matches[i].Lists = nil
-		}
-	}
-	s.addCorrections(expander, matches, meant)
-	result, err := s.match(ctx, matches, nil)
-	if err != nil {
-		return err
-	}
-	together := result.Together(len(matches)).Set(s.Release.Ordinals)
-	for i := range meant {
-		meant[i] = slices.DeleteFunc(meant[i], func(word index.FoundCorrection) bool {
-			return !slices.ContainsFunc(s.matches(expander.Correction(word.SimilarWord, true)).Lists, func(list index.WeightedList) bool { return list.Meets(together) })
-		})
-	}
-	return nil
 }
 
 // liftNamed raises the products whose name is the first of some texts that is a name, in the base language or one of the
 // shopper's: those of the same stems, and above them those of the same letters.
-func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, texts []string) error {
+func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, texts ...string) error {
 	for _, text := range texts {
 		n := 1 + len(s.languages)
-		keys := make([]string, 2*n) // those of letters before those of stems
+		keys := make([]string, 2*n) // of letters, then of stems
 		keys[0], keys[n] = index.NameKeys("", s.Release.Locale, text)
 		for i, language := range s.languages {
 			keys[i+1], keys[n+i+1] = index.NameKeys(language, language, text)
@@ -247,9 +223,8 @@ func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, texts []
 		}
 		if len(named) > 0 {
 			result.LiftNamed(named)
-			if named, err = s.Indexed(ctx, ProductNames, keys[:n]...); err == nil {
-				result.LiftNamed(named)
-			}
+			named, err = s.Indexed(ctx, ProductNames, keys[:n]...)
+			result.LiftNamed(named)
 			return err
 		}
 	}
