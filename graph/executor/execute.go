@@ -92,7 +92,7 @@ func (e *Executor) Execute(ctx context.Context, req *Request) (resp Response) {
 	default:
 		resp = x.answer(ctx) // choose what runs it, and run it
 	}
-	x.redact(&resp)
+	x.redact(ctx, &resp)
 	x.count(ctx, &resp)
 	return resp
 }
@@ -333,14 +333,14 @@ func (x *execution) refuse(err *store.Error) Response {
 	return Response{Result: &graphql.Response{Errors: errs}, Status: rejectStatus(x.params(), errs, x.Modern)}
 }
 
-// redact completes a result: the cost, if the client wants it, its status and Retry-After, and as many errors as the client may get,
+// redact completes a result: its extensions, its status and Retry-After, and as many errors as the client may get,
 // without secrets. Responses without a Result have no errors, and plain ones are complete.
-func (x *execution) redact(resp *Response) {
+func (x *execution) redact(ctx context.Context, resp *Response) {
 	if resp.Result == nil || resp.Plain {
 		return
 	}
 	if !x.costSent {
-		addCost(x.op, x.params(), resp.Result)
+		addExtensions(ctx, x.op, x.params(), resp.Result)
 	}
 	if resp.Status == 0 && !x.Streams {
 		resp.Status, resp.RetryAfter = resultStatus(resp.Result)
