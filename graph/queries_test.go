@@ -242,12 +242,12 @@ func requirePageQuery(t *testing.T, s *graphtest.Service, q pageQuery, values gr
 func pageStatements() map[string]int {
 	return map[string]int{
 		"Banner": 2, "Home": 5, "MainMenu": 1, "CategoryFirstPage": 16, "CategorySheet": 5, "ByPrice": 9, "SalePage": 12, "ProductPageBySlug": 10,
-		"ProductByPath": 7, "VariantByOptions": 7, "VariantPrices": 6, "SearchFirstPage": 15, "WhileTyping": 10, "MovedPage": 8,
+		"ProductByPath": 7, "VariantByOptions": 7, "VariantPrices": 6, "SearchFirstPage": 17, "WhileTyping": 12, "MovedPage": 8,
 		"Availability": 1, "CartPage": 10, "Promoted": 5, "BundlePrice": 4, "Related": 8, "BreadcrumbTrails": 5,
-		"Choices": 2, "BySku": 9, "NewProducts": 4, "Collection": 11, "ProductWithVariants": 8, "Predictive": 14,
-		"Localization": 2, "RecentlyViewed": 3, "Category": 5, "SearchByName": 15, "Variant": 7, "Variants": 5,
+		"Choices": 2, "BySku": 9, "NewProducts": 4, "Collection": 11, "ProductWithVariants": 8, "Predictive": 16,
+		"Localization": 2, "RecentlyViewed": 3, "Category": 5, "SearchByName": 17, "Variant": 7, "Variants": 5,
 		"CheckoutTotals": 6, "SearchNarrowed": 8, "Collections": 1, "ActiveChannel": 0, "WithVariants": 7,
-		"CategoryTree": 1, "TagsAndTypes": 6, "ProjectionSearch": 12, "AllLanguages": 6, "TieredPrices": 4,
+		"CategoryTree": 1, "TagsAndTypes": 6, "ProjectionSearch": 14, "AllLanguages": 6, "TieredPrices": 4,
 		"RootCategories": 1, "StockList": 6, "Ledger": 7, "ActivePromotions": 2, "PromotionPage": 5, "FindCode": 3,
 		"CheckCode": 9, "Redemptions": 4, "Catalogs": 2, "CatalogRules": 0, "Releases": 0, "JobList": 1,
 		"AuthoredTree": 4, "WhyThisCatalog": 0, "SettingsPage": 1, "OrderLines": 4,

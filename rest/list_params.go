@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"portico/graph/model"
+	"portico/internal/web/problem"
 	"portico/store"
 )
 
@@ -66,12 +67,21 @@ func parseListParamsSortedBy(r *http.Request, keys ...store.SortBy) (*listParams
 // pageParams are the parameters that choose a page.
 var pageParams = []string{"page[limit]", "page[offset]", "page[after]", "page[before]"}
 
-// checkPageParams returns INVALID for a parameter of pages that is not known, as page=2 and page[number]=2 are: a client that
-// sends it would get the first page for ever.
+// otherPageParams are parameters of pages in other APIs, in lower case and without _, - and what is in brackets.
+var otherPageParams = strings.Fields("page limit offset pagenumber pagesize pagelimit pageoffset pagetoken perpage size " +
+	"first last after before cursor startingafter endingbefore start skip take top $skip $top")
+
+// checkPageParams returns INVALID for a parameter of pages that is not known, as page=2 and limit=10 are: a client that sends it
+// would get the first page for ever, or a page of another length.
 func checkPageParams(values url.Values) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if (name == "page" || strings.HasPrefix(name, "page[")) && !slices.Contains(pageParams, name) {
-			return invalidParameter(store.Abbreviate(name), "is not supported; use page[offset] (rows to skip) and page[limit] (rows of a page), or follow links.next")
+		base, _, _ := strings.Cut(name, "[")
+		if slices.Contains(otherPageParams, strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(base))) && !slices.Contains(pageParams, name) {
+			const detail = "is not supported; use page[offset] (rows to skip) and page[limit] (rows of a page), or follow links.next"
+			if problem.MemberName([]string{name}) != name { // GraphQL has an argument of that name, for which a path stands
+				return &store.Error{Code: store.Invalid, Detail: name + " " + detail + "."}
+			}
+			return invalidParameter(store.Abbreviate(name), detail)
 		}
 	}
 	return nil

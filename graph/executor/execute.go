@@ -95,7 +95,7 @@ func (e *Executor) Execute(ctx context.Context, req *Request) (resp Response) {
 	default:
 		resp = x.answer(ctx) // choose what runs it, and run it
 	}
-	x.complete(&resp)
+	x.complete(ctx, &resp)
 	x.count(ctx, &resp)
 	return resp
 }
@@ -338,14 +338,14 @@ func (x *execution) refuse(err *store.Error) Response {
 	return Response{Result: &graphql.Response{Errors: errs}, Status: rejectStatus(x.params(), errs, x.Modern)}
 }
 
-// complete adds to a result the cost, if the client wants it, its status and Retry-After, and leaves as many errors as the client may
-// get. Responses without a Result have no errors, and plain ones are complete.
-func (x *execution) complete(resp *Response) {
+// complete adds to a result its extensions, its status and Retry-After, and leaves as many errors as the client may get. Responses
+// without a Result have no errors, and plain ones are complete.
+func (x *execution) complete(ctx context.Context, resp *Response) {
 	if resp.Result == nil || resp.Plain {
 		return
 	}
 	if !x.costSent {
-		addCost(x.op, x.params(), resp.Result)
+		addExtensions(ctx, x.op, x.params(), resp.Result)
 	}
 	if resp.Status == 0 && !x.Streams {
 		resp.Status, resp.RetryAfter = resultStatus(resp.Result)

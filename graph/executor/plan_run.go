@@ -119,7 +119,7 @@ func (e *Executor) runOrCached(ctx context.Context, query *document.PreparedOper
 	}
 	// A plan follows edges on one goroutine, so no dataloader is needed.
 	body, err = e.runner.Run(model.WithSerial(ctx), query.Plan.Plan, append(dst, responseStart...))
-	return append(body, query.ResponseEnd...), nil, err
+	return appendEnd(ctx, body, query), nil, err
 }
 
 // runField is a resolver middleware that does nothing: plans charge fields by themselves.

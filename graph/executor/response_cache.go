@@ -147,7 +147,7 @@ func (e *Executor) draft(ctx context.Context, query *document.PreparedOperation,
 	if err != nil {
 		return &responseDraft{buffer: body[:0]}, err
 	}
-	draft := &responseDraft{slices.Concat(body, []byte(query.ResponseEnd)), body[:0], dynamicPart{holes: holes}}
+	draft := &responseDraft{slices.Clone(appendEnd(ctx, body, query)), body[:0], dynamicPart{holes: holes}}
 	holes.Rows(func(row any) {
 		draft.products = append(draft.products, release.NamedProduct(row.(*model.Product).ID()))
 	})

@@ -153,7 +153,7 @@ func (b *limitedBuffer) WriteString(text string) (int, error) {
 	return b.Buffer.WriteString(text)
 }
 
-// A response without errors is responseStart, the data and document.PreparedOperation.ResponseEnd: responseEnd, or extensions and responseEnd.
+// A response without errors is responseStart, the data and one of responseEnds: responseEnd, or extensions and responseEnd.
 const (
 	responseStart = `{"data":`
 	responseEnd   = "}\n"
@@ -161,7 +161,13 @@ const (
 
 // responseData returns the data of a response that was written for op.
 func responseData(op *document.PreparedOperation, body []byte) []byte {
-	return body[len(responseStart) : len(body)-len(op.ResponseEnd)]
+	body = body[len(responseStart):]
+	for _, end := range responseEnds(op) {
+		if data, found := bytes.CutSuffix(body, []byte(end)); found {
+			return data
+		}
+	}
+	return body
 }
 
 // buffers holds buffers for responses.

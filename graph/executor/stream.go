@@ -89,7 +89,7 @@ func (s *Stream) Next(ctx context.Context) *graphql.Response {
 		ReleaseExpensiveSlot(s.last)
 		return nil
 	}
-	s.complete(&resp)
+	s.complete(s.last, &resp)
 	s.costSent = true // only the first response has it
 	s.addCodes(resp.Result.Errors)
 	return resp.Result

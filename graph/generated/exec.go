@@ -2377,7 +2377,7 @@ type ProductConnection {
   facets: ProductFacets!
   """
   The filter's ` + "`" + `search` + "`" + ` with mistyped words replaced by those that the products were found by: ` + "`" + `messenger
-  bag` + "`" + ` for ` + "`" + `mesenger bag` + "`" + `. Null if no word was replaced.
+  bag` + "`" + ` for ` + "`" + `mesenger bag` + "`" + `. Several words are replaced only by words that one product has together. Null if no word was replaced.
   """
   correctedTo: String
 }
@@ -2427,12 +2427,13 @@ input ProductFilter {
   Search words, as a shopper types them: ` + "`" + `oak cha` + "`" + `. Every word must be in the SKU, or in the name,
   description or a ` + "`" + `searchable` + "`" + ` attribute in the base language or one of the shopper's, as itself or as a synonym. Names
   of nodes do not count: ` + "`" + `searchSuggestions` + "`" + ` has those. Case and accents do not count. Words also
-  match in other forms (` + "`" + `chairs` + "`" + `), mistyped (` + "`" + `chiar` + "`" + `), and joined or split (` + "`" + `arm chair` + "`" + `). The last word,
+  match in other forms (` + "`" + `chairs` + "`" + `), mistyped (` + "`" + `chiar` + "`" + `; short words only by a likely typo, and none below four letters), and
+  joined or split (` + "`" + `arm chair` + "`" + `). The last word,
   and every word of at most four, also matches the beginning of a word. If fewer than three products
   have all words, one word may be missing. Thai, Chinese and other scripts without spaces need none,
   and their parts may match in different places. At most 200 characters and 20 words, without any query
   syntax. An empty text matches everything, and one without letters and digits nothing. The best matches are first, unless the
-  list has an ` + "`" + `orderBy` + "`" + `.
+  list has an ` + "`" + `orderBy` + "`" + `: first a product whose name is the text.
   """
   search: String
   "At most 1000 global ids or ` + "`" + `uuid` + "`" + `s. The products are sorted last updated first, and curation is ignored. Variants and others that no node lists need ` + "`" + `includeChildren` + "`" + `."

@@ -109,3 +109,52 @@ func TestCostExtensionKeepsOtherExtensions(t *testing.T) {
 		}
 	})
 }
+
+// A response to a shopper in whose currency the catalog has no prices says so: cached, with the cost, with errors, and over streams.
+func TestResponsesSayThatACurrencyHasNoPrices(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		for name, options := range map[string][]transport.Option{
+			"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {transport.WithoutPlans()},
+		} {
+			t.Run(name, func(t *testing.T) {
+				handler := graphtest.NewHandler(s.Store, options...)
+				ask := func(query, extensions, currency, accept string) string {
+					r, w := httptest.NewRequest(http.MethodGet, "/graphql?query="+url.QueryEscape(query)+"&extensions="+url.QueryEscape(extensions), nil), httptest.NewRecorder()
+					r.Header.Set("X-Moltin-Currency", currency)
+					r.Header.Set("Accept", accept)
+					handler.ServeHTTP(w, graphtest.As(r, graphtest.Admin()))
+					require.Equal(t, http.StatusOK, w.Code, w.Body)
+					return w.Body.String()
+				}
+				const query, warning = `{ product(by: {id: "anvil"}) { uuid price { money { amount } } stock { total } } }`, "The catalog has no prices in the currency of X-Moltin-Currency."
+				plain := ask(query, `{}`, "USD", "")
+				require.NotContains(t, plain, "extensions")
+				for range 3 {
+					for _, currency := range []string{"QQQ", "ZZZ"} {
+						require.Regexp(t, `^\{"data":\{"product":\{"uuid":"anvil","price":null,"stock":.*\}\},"extensions":\{"warnings":\[\{"message":"The catalog has no .*"\}\]\}\n?\}\n?$`,
+							ask(query, `{}`, currency, ""))
+						var answer struct {
+							Data       struct{ Product *struct{ UUID string } }
+							Errors     []any
+							Extensions struct {
+								Cost     *limits.Cost
+								Warnings []struct{ Message string }
+							}
+						}
+						require.NoError(t, json.Unmarshal([]byte(ask(query, `{"cost": true}`, currency, "")), &answer))
+						require.NotNil(t, answer.Extensions.Cost)
+						require.Contains(t, answer.Extensions.Warnings[0].Message, warning)
+						require.Equal(t, "anvil", answer.Data.Product.UUID)
+						failing := ask(`{ product(by: {id: "anvil"}) { uuid } products(first: -1) { totalCount } }`, `{}`, currency, "application/json")
+						require.Contains(t, failing, `"errors"`)
+						require.Contains(t, ask(query, `{}`, currency, "text/event-stream"), warning)
+					}
+					require.Equal(t, plain, ask(query, `{}`, "USD", ""), "another shopper")
+				}
+				require.NotContains(t, ask(`{ __typename }`, `{}`, "QQQ", ""), "extensions", "it reads no catalog")
+			})
+		}
+	})
+}

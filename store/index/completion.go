@@ -90,8 +90,8 @@ func (s Search) Names(name string) bool {
 	return true
 }
 
-// SimilarlyNames reports whether a name has all words of the search, words that begin with them, or words
-// that are mistyped as them. The first letter must be right. A text in a script without spaces is not found.
+// SimilarlyNames reports whether a name has all words of the search, words that begin with them, or words that correct them. A
+// text in a script without spaces is not found.
 func (s Search) SimilarlyNames(name string) bool {
 	var have []string
 	for w := range splitWords(name) {
@@ -103,7 +103,7 @@ func (s Search) SimilarlyNames(name string) bool {
 		most := MaxDistance(text)
 		letters := []rune(text)
 		if word.Unspaced() || !slices.ContainsFunc(have, func(other string) bool {
-			return strings.HasPrefix(other, text) || most > 0 && other != "" && letters[0] == []rune(other)[0] && table.distance(letters, other, most, word.Whole.Prefix) <= most
+			return strings.HasPrefix(other, text) || most > 0 && table.correction(letters, other, most, word.Whole.Prefix) <= most
 		}) {
 			return false
 		}

@@ -83,15 +83,6 @@ func NewExpander(search Search, sources []WordSource, locales []string, synonyms
 // Words are the words to match.
 func (e *Expander) Words() []SearchWord { return e.words }
 
-// AllWords returns the words of the search with the function words that Words leaves out; nil if it leaves out none, or if
-// one is of a script without spaces.
-func (e *Expander) AllWords() []SearchWord {
-	if len(e.words) == len(e.all) || slices.ContainsFunc(e.all, SearchWord.Unspaced) {
-		return nil
-	}
-	return e.all
-}
-
 // Synonyms returns the ways in which a word matches by its synonyms.
 func (e *Expander) Synonyms(i int) []Expansion { return e.synonyms[i] }
 

@@ -10,6 +10,8 @@ import (
 type ProductTokens struct {
 	Language string // empty for the base text
 	Tokens   map[string]Occurrence
+
+	Letters, Stems string // NameKeys of the name
 }
 
 // wordBytes is the length of a word with its space by which its number in a text is guessed.
@@ -18,7 +20,8 @@ const wordBytes = 5
 // NewProductTokens returns the tokens of a product's texts in one language. For the base text language is empty, and locale
 // is its language. sku is empty except for the base text.
 func NewProductTokens(language, locale, name, description, sku string) ProductTokens {
-	t := ProductTokens{language, make(map[string]Occurrence, 32)}
+	t := ProductTokens{Language: language, Tokens: make(map[string]Occurrence, 32)}
+	t.Letters, t.Stems = NameKeys(language, cmp.Or(language, locale), name)
 	words := slices.AppendSeq(make([]textWord, 0, (len(name)+len(sku)+len(description))/wordBytes), splitWords(name))
 	named := Occurrence{Named: true, NameWords: uint8(max(1, min(len(words), maxNameWords)))}
 	t.add(words, named, nameRoles(name, cmp.Or(language, locale), words))

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -163,6 +162,12 @@ func (l WeightedList) AddTo(all, named OrdinalSet) {
 	})
 }
 
+// Meets reports whether a product of a set is in the list.
+func (l WeightedList) Meets(set OrdinalSet) (meets bool) {
+	l.each(func(ordinal uint32, _ occurrenceCode) { meets = meets || set.Has(ordinal) })
+	return meets
+}
+
 // Strengths of products in a WeightedSet.
 const (
 	namedSetStrength = 215
@@ -197,14 +202,25 @@ func (m *Matches) LiftMembers(members OrdinalSet) {
 	}
 }
 
-// LiftNamed raises products whose name is the search above all but those whose SKU it is, which have 3*completeScore. Products
-// that were not found stay out.
+// LiftNamed raises products whose name is the search above others, but not above those whose SKU it is. Products that were not
+// found stay out.
 func (m *Matches) LiftNamed(named Ordinals) {
 	for _, ordinal := range named {
-		if at, found := slices.BinarySearch(m.Found, ordinal); found && m.Scores[at] < 2*completeScore {
+		if at, found := slices.BinarySearch(m.Found, ordinal); found && m.Scores[at] < skuScore {
 			m.Scores[at] += completeScore
 		}
 	}
+}
+
+// Together returns the products that have two words or more of a search of so many words; ordinals is one above the highest.
+func (m *Matches) Together(words, ordinals int) OrdinalSet {
+	set := NewOrdinalSet(ordinals)
+	for i, ordinal := range m.Found {
+		if words > 2 || m.Scores[i] >= completeScore { // at most one is missing
+			set.Add(ordinal)
+		}
+	}
+	return set
 }
 
 // With adds products that others find, as parentOf returns them, with the best score of those.
@@ -228,6 +244,9 @@ func (m *Matches) With(parentOf func(ordinal uint32) (parent uint32, found bool)
 
 // completeScore is added to the score of a product that has all words. It is above all sums of values.
 const completeScore = 1 << 24
+
+// skuScore is the score of a product whose SKU is the search. It is above those of products that LiftNamed raised twice.
+const skuScore = 4 * completeScore
 
 // fewMatches is how many products must have all words so that none with a word missing is found.
 const fewMatches = 3
@@ -262,57 +281,9 @@ func Match(ordinals, products int, words []WordMatches, skus []WeightedList) *Ma
 		if !found {
 			m.Found, m.Scores = slices.Insert(m.Found, at, ordinal), slices.Insert(m.Scores, at, 0)
 		}
-		m.Scores[at] = 3 * completeScore
+		m.Scores[at] = skuScore
 	}
 	return m
-}
-
-// PlacedWord is a word of a search, as it is typed, with the lists of that token.
-type PlacedWord struct {
-	Position int // in the search
-	Lists    []WeightedList
-}
-
-// Named returns the products whose name has so many words, and each of words at its position. Lengths are compared by their
-// class, so a long name may have some words more or fewer. It begins with the rarest word.
-func Named(words []PlacedWord, length int) (found Ordinals) {
-	if len(words) == 0 || length > maxNameWords {
-		return nil
-	}
-	class := nameLengthClass(uint8(length))
-	at := func(word PlacedWord, code occurrenceCode) bool {
-		o := &namePlaces[code.name]
-		return int(o.Position) == word.Position+1 && nameLengthClass(o.NameWords) == class
-	}
-	bytes := func(word PlacedWord) int { return WordMatches{Lists: word.Lists}.Bytes() }
-	rarest := slices.MinFunc(words, func(a, b PlacedWord) int { return cmp.Compare(bytes(a), bytes(b)) })
-	for _, list := range rarest.Lists {
-		var own Ordinals
-		list.each(func(ordinal uint32, code occurrenceCode) {
-			if at(rarest, code) {
-				own = append(own, ordinal)
-			}
-		})
-		for _, word := range words {
-			var left Ordinals
-			for _, other := range word.Lists {
-				if other.Language != list.Language || len(own) == 0 {
-					continue
-				}
-				var cursor occurrenceCursor
-				cursor.reset(other.OccurrenceList)
-				for _, ordinal := range own {
-					if code, has := cursor.find(ordinal); has && at(word, code) {
-						left = append(left, ordinal)
-					}
-				}
-			}
-			own = left
-		}
-		found = append(found, own...)
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
 }
 
 // wholeSKUs returns the products whose SKU is a token, given its lists.

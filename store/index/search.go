@@ -19,6 +19,8 @@ import (
 type Search struct {
 	Words []SearchWord // each once
 	Typed string       // trimmed
+
+	letters string // of NameKeys if the search repeats a word, as a name may; else empty
 }
 
 // SearchToken is a word to find, or a prefix of words.
@@ -71,6 +73,9 @@ func NewSearch(text string) (Search, error) {
 			seen[name], s.Words = true, append(s.Words, wanted)
 		}
 	}
+	if len(s.Words) < len(words) {
+		s.letters, _ = NameKeys("", "", text)
+	}
 	plain := make([]textWord, len(s.Words))
 	for i, word := range s.Words {
 		plain[i].text = word.text
@@ -85,7 +90,13 @@ func NewSearch(text string) (Search, error) {
 func (s Search) Empty() bool { return s.Typed == "" }
 
 // Key is the same for searches that find the same, in which Typed may differ.
-func (s Search) Key() cachekey.Key { return cachekey.Each(s.Words, SearchWord.key) }
+func (s Search) Key() cachekey.Key {
+	key := cachekey.Each(s.Words, SearchWord.key)
+	if s.letters != "" {
+		key = cachekey.Join(key, cachekey.New(s.letters))
+	}
+	return key
+}
 
 // transcriptions are letters that are also written as two.
 var transcriptions = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ø", "oe", "å", "aa", "Ä", "ae", "Ö", "oe", "Ü", "ue", "Ø", "oe", "Å", "aa")

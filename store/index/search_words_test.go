@@ -156,6 +156,7 @@ func TestSimilar(t *testing.T) {
 		"glvoes": "gloves", "helmt": "helmet", "termos": "thermos", "mesenger": "messenger", "jaket": "jacket", "choclate": "chocolate",
 		"sandles": "handles sandals",                   // a different first letter counts as one edit more
 		"null":    "", "elmet": "", "ehlmet": "helmet", // the first letter is right, or swapped with the next
+		"helmrt": "helmet", "hewmet": "", // a key beside the right one, and one that is not
 		"xyzxyz": "", "glo": "", "helmetsandmore": "",
 	} {
 		var nearest []string
@@ -167,6 +168,68 @@ func TestSimilar(t *testing.T) {
 		require.Equal(t, want, strings.Join(nearest, " "), typed)
 	}
 	require.Equal(t, "messenger", v.Similar("mesen", 1, true, 0)[0].Text, "of a prefix")
+}
+
+// TestCorrection lists typed words with words that correct them, and words that do not because the typed word is likelier one
+// that the shop does not have.
+func TestCorrection(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ typed, corrected, not string }{
+		{"sofa", "", "soft sofas soda"}, {"wifi", "", "wife"}, {"sota", "", "soft"}, {"fosa", "", "soft"}, // four letters: no edit
+		{"soaf", "sofa", "soft sofas"}, {"osfa", "sofa", ""}, // but a swap, of the first two as well
+		{"tea", "", "tae eat teas"}, {"tae", "", "tea"}, // fewer letters: nothing
+		{"tyres", "tires tyre tyress tryes", "types dyres yres"}, // five: one edit that keeps the first letter, and is likely
+		{"chait", "chair chat", "chain chai_s"}, {"horse", "hoarse hose", "house norse morse"}, {"couch", "", "cough pouch"},
+		{"cofee", "coffee", "coffees"}, {"ocffee", "coffee", "toffee"}, {"brulle", "brulee", "brulfe"}, {"brulee", "brulle", ""}, {"musik", "music", ""},
+		{"coffeee", "coffee coffees toffeee", "coffe_rs"},                                                  // seven: two edits, and another first letter is one more
+		{"малоко", "молоко", "налоко"}, {"חולצה", "חולצ חלוצה", "חולצט"}, {"커피머신기", "커피신머기 커피머신", "커피머신지"}, // no keyboard is known: no replaced letter
+	} {
+		var table distanceTable
+		corrects := func(text string) bool {
+			most := MaxDistance(c.typed)
+			return most > 0 && table.correction([]rune(c.typed), text, most, false) <= most
+		}
+		for word := range strings.FieldsSeq(c.corrected) {
+			require.True(t, corrects(word), "%s for %s", word, c.typed)
+		}
+		for word := range strings.FieldsSeq(c.not) {
+			require.False(t, corrects(word), "%s for %s", word, c.typed)
+		}
+	}
+	var table distanceTable
+	for typed, begins := range map[string]map[string]bool{
+		"moutna": {"mountain": true}, "muon": {"mountain": true}, "chair": {"chainsaw": false}, "chiar": {"chainsaw": false, "chairs": true}, "sofa": {"softener": false},
+	} {
+		for word, want := range begins {
+			require.Equal(t, want, table.correction([]rune(typed), word, 1, true) <= 1, "%s begins as %s", word, typed)
+		}
+	}
+}
+
+// TestNameKeys compares names by their letters and by their stems.
+func TestNameKeys(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		locale, name, other string
+		letters, stems      bool
+	}{
+		{"en", "Sweet Tea", "SWEET TEA!", true, true}, {"en", "Sweet Tea", "sweet teas", false, true}, {"en", "Sweet Tea", "Organic Sweet Tea", false, false},
+		{"en", "Reese's Cups", "reeses cups", true, true}, {"en", "Reese's Cups", "reeses cup", false, true}, {"en", "T-Shirt", "t shirts", false, true},
+		{"en", "The List", "list", false, true}, {"en", "The List", "the list", true, true}, {"de", "Hundeleine", "Hundeleinen", false, true},
+		{"de", "Käse", "kase", true, true}, {"zh", "蓝色帽子", "蓝色 帽子", true, true}, {"zh", "蓝色帽子", "帽子", false, false}, {"en", "That That", "that", false, true},
+	} {
+		letters, stems := NameKeys("", c.locale, c.name)
+		otherLetters, otherStems := NameKeys("", c.locale, c.other)
+		require.Equal(t, []bool{c.letters, c.stems}, []bool{letters == otherLetters, stems == otherStems}, "%s and %s", c.name, c.other)
+	}
+	french, _ := NameKeys("fr", "fr", "Mug")
+	base, _ := NameKeys("", "fr", "Mug")
+	require.NotEqual(t, french, base, "of another language")
+	once, err := NewSearch("bora bora")
+	require.NoError(t, err)
+	twice, err := NewSearch("bora bora bora")
+	require.NoError(t, err)
+	require.NotEqual(t, once.Key(), twice.Key(), "one is a name that the other is not")
 }
 
 // TestSimilarIsComplete compares with the distance to every word, for words of seven and more letters with
@@ -181,7 +244,7 @@ func TestSimilarIsComplete(t *testing.T) {
 		var table distanceTable
 		for i := range v.Len() {
 			word := v.Word(uint32(i))
-			near := table.distance([]rune(typed), word, 1, false) <= 1 && beginsAlike([]rune(typed), word)
+			near := table.correction([]rune(typed), word, 1, false) <= 1
 			has := slices.ContainsFunc(found, func(s SimilarWord) bool { return s.Text == word })
 			require.Equal(t, near, has, "%s for %s", word, typed)
 		}
@@ -245,8 +308,8 @@ func TestSimilarlyNames(t *testing.T) {
 		want       bool
 	}{
 		{"moutnain", "Mountain Bikes", true}, {"moutnain bik", "Mountain Bikes", true}, {"moutn", "Mountain Bikes", true}, // a prefix
-		{"moutn bikes", "Mountain Bikes", false}, // a word before the last is whole
-		{"nountain", "Mountain Bikes", false},    // the first letter is right
+		{"moutn bikes", "Mountain Bikes", false},                                 // a word before the last is whole
+		{"nountain", "Mountain Bikes", true}, {"nikes", "Mountain Bikes", false}, // of a short word the first letter is right
 		{"bik", "Mountain Bikes", true}, {"bki", "Mountain Bikes", false}, {"木椅", "木桌", false},
 	} {
 		search, err := NewSearch(c.text)

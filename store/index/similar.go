@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -15,18 +16,21 @@ type SimilarWord struct {
 }
 
 // MaxDistance is how many edits a word may be away from a vocabulary word: none below 4 letters, one
-// below 7, else two, and none for a word that is too long for vocabularies.
+// below longCorrected, else two, and none for a word that is too long for vocabularies.
 func MaxDistance(word string) int {
 	switch n := utf8.RuneCountInString(word); {
 	case n < 4:
 		return 0
-	case n < 7:
+	case n < longCorrected:
 		return 1
 	case n <= maxVocabularyLength:
 		return 2
 	}
 	return 0
 }
+
+// longCorrected is the number of letters from which a word may have any typos.
+const longCorrected = 7
 
 // bigramIndex finds words by pairs of neighboring letters. A word is as often in it as it has pairs.
 type bigramIndex struct {
@@ -121,17 +125,72 @@ func (v *Vocabulary) Similar(word string, most int, prefix bool, products int) (
 			!prefix && len(text) > len(word)+4*most {
 			continue
 		}
-		distance := table.distance(letters, text, most, prefix)
-		if distance <= most && !beginsAlike(letters, text) {
-			distance++ // the first letter is seldom wrong
-		}
-		if distance <= most {
+		if distance := table.correction(letters, text, most, prefix); distance <= most {
 			found = append(found, SimilarWord{text, distance})
 		}
 	}
 	SortSimilar(found)
 	return found
 }
+
+// correction returns how many edits text is away from a typed word that it corrects, or more than most. This is the rule of all
+// corrections. A short word is an edit away from many others, and likelier one that the shop does not have: it has one typo
+// (isMistyped). A longer word may have any, and another first letter counts as one more. With prefix it is the least distance to a
+// prefix of text.
+func (t *distanceTable) correction(word []rune, text string, most int, prefix bool) int {
+	if len(word) < longCorrected {
+		if isMistyped(word, []rune(text), prefix) {
+			return 1
+		}
+		return most + 1
+	}
+	distance := t.distance(word, text, most, prefix)
+	if distance <= most && !beginsAlike(word, text) {
+		distance++ // the first letter is seldom wrong
+	}
+	return distance
+}
+
+// isMistyped reports whether a word has one typo of another, or of its beginning with prefix: two swapped neighbors; in a word of
+// five letters and more also one missing, added, or replaced by a likely one, which is not the first.
+func isMistyped(word, other []rune, prefix bool) bool {
+	same := func(a, b []rune) bool {
+		return len(a) <= len(b) && slices.Equal(a, b[:len(a)]) && (prefix || len(a) == len(b))
+	}
+	at := 0
+	for at < min(len(word), len(other)) && word[at] == other[at] {
+		at++
+	}
+	typed, meant := word[at:], other[at:]
+	switch {
+	case len(typed) > 1 && len(meant) > 1 && typed[0] == meant[1] && typed[1] == meant[0]:
+		return same(typed[2:], meant[2:])
+	case len(word) < 5 || at == 0:
+		return false
+	case len(meant) > 0 && same(typed, meant[1:]):
+		return true
+	case len(typed) > 0 && same(typed[1:], meant):
+		return !prefix || len(typed) > 1 // else any word with the same beginning
+	case len(typed) == 0 || len(meant) == 0 || !same(typed[1:], meant[1:]):
+		return false
+	}
+	return isLikely(typed[0], meant[0]) || // or the other one of two letters is doubled, as in brulle
+		len(meant) > 1 && typed[0] == word[at-1] && meant[0] == meant[1] || len(typed) > 1 && typed[0] == typed[1] && meant[0] == word[at-1]
+}
+
+// isLikely reports whether one letter is often typed for another: they are neighbors on a keyboard, whose keys are then 1, 10 or
+// 11 apart, or sound alike. Of a script that is not here, none is.
+func isLikely(a, b rune) bool {
+	const keyboard = "qwertyuiop asdfghjkl  zxcvbnm"
+	x, y := strings.IndexRune(keyboard, a), strings.IndexRune(keyboard, b)
+	apart := max(x-y, y-x)
+	return x >= 0 && y >= 0 && (apart == 1 || apart == 10 || apart == 11) || slices.ContainsFunc(soundsAlike, func(group string) bool {
+		return strings.ContainsRune(group, a) && strings.ContainsRune(group, b)
+	})
+}
+
+// soundsAlike are groups of letters.
+var soundsAlike = strings.Fields("aeiouy ck kq cs sz bp dt fvw gj аеиоуыэюя αεηιουω")
 
 // beginsAlike reports whether two words have the same first letter, or the first two letters of one are swapped.
 func beginsAlike(word []rune, text string) bool {

@@ -90,13 +90,26 @@ var stopWords = func() map[string]map[string]bool {
 // isStopWord reports whether a folded word is one of the function words of a language.
 func isStopWord(locale, word string) bool { return stopWords[primaryLanguage(locale)][word] }
 
-// NameKey is the same for names whose words have the same stems in a language, without function words.
+// NameKey is the same for names whose words have the same stems in a language, without function words, spaces and the s of a
+// genitive.
 func NameKey(locale, name string) string {
-	var parts []string
+	_, stems := NameKeys("", locale, name)
+	return stems[len(stemsMark):]
+}
+
+// NameKeys returns the keys by which a release finds products by their whole name: by its letters and digits, and by its NameKey.
+// language is empty for the base text, whose language is locale. A change needs another ReleaseFormat.
+func NameKeys(language, locale, name string) (letters, stems string) {
+	var buffers [2][96]byte // of most names
+	all, stemmed := append(append(buffers[0][:0], language...), lettersMark...), append(append(buffers[1][:0], language...), stemsMark...)
 	for word := range splitWords(name) {
-		if !isStopWord(locale, word.text) {
-			parts = append(parts, Stem(locale, word.text))
+		all = append(all, word.text...)
+		if !isStopWord(locale, word.text) && word.text != "s" {
+			stemmed = append(stemmed, Stem(locale, word.text)...)
 		}
 	}
-	return strings.Join(parts, " ")
+	return string(all), string(stemmed)
 }
+
+// The marks of the two NameKeys, which are no letters.
+const lettersMark, stemsMark = "=", "~"

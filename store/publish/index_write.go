@@ -66,6 +66,9 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 		w.facetOf(attribute).add(values)
 	}
 	w.words.add(uint32(product.ordinal), product.words)
+	for _, words := range product.words {
+		add(segment.ProductNames, words.Letters, words.Stems)
+	}
 	w.naming.Add(product.nameKey)
 	for currency, o := range product.offers {
 		if o.Base != nil {

@@ -22,8 +22,8 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again.
 const (
-	formatOfSum = 1
-	formatSum   = "9ec9099f82f23e50e2464101e6989bc7affe0b725eed4329bbf04908985ba77e"
+	formatOfSum = 2
+	formatSum   = "a9a24c869401d1611c4cca9999c1e4a13d4c2db94fe23037496686d3c03dde20"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -115,7 +115,7 @@ func TestCategoriesLift(t *testing.T) {
 				release.ProductQuery{Filter: searchFilter(t, text), Sort: store.Sort{By: store.SortRelevance}})
 		}
 		for _, text := range []string{"laptop", "LAPTOPS", "the laptop", "latpop"} {
-			require.Equal(t, []string{"book", "new", "bag"}, search("en", text), text)
+			require.Equal(t, []string{"new", "book", "bag"}, search("en", text), "%s: a product of that name, and what is in the category", text)
 		}
 		require.Equal(t, []string{"bag", "new", "book"}, search("en", "laptop bag, laptop")[:3], "it is not the name of a category")
 		storetest.Import(t, s, node("laptops", "Portable", "", "", "")+"\n")

@@ -77,10 +77,10 @@ func TestSuggestionsOfNodesByWhatWasTyped(t *testing.T) {
 		storetest.Import(t, s, storetest.JoinLines(
 			`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"],"pricebook_ids":[]}}`,
 			`{"type":"product","id":"bowl","attributes":{"name":"Bowl","sku":"B","status":"live"}}`,
-			`{"type":"node","id":"bakery","attributes":{"name":"Boulevard"},`+in+`}}`,
+			`{"type":"node","id":"bakery","attributes":{"name":"Bolwerk"},`+in+`}}`,
 			`{"type":"node","id":"bowls","attributes":{"name":"Bowl"},`+in+`,"products":{"data":[{"type":"product","id":"bowl"}]}}}`))
 		storetest.Publish(t, s, "c")
-		for text, want := range map[string]string{"boul": "Boulevard", "bowk": "Bowl"} {
+		for text, want := range map[string]string{"bolw": "Bolwerk", "obwl": "Bowl"} {
 			found, err := storetest.View(t, s, release.ShopperContext{}).Suggest(t.Context(), text, 5)
 			require.NoError(t, err)
 			require.Equal(t, "bowl", index.Fold(found.CorrectedTo), text)

@@ -4,4 +4,4 @@ package segment
 // it with every change of those. A release of another format is no
 // base for a delta, and is published again even if nothing else changed; until
 // then it is read as it is.
-const ReleaseFormat = 1
+const ReleaseFormat = 2

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -100,11 +101,11 @@ func (r *Reader) newSearcher(ctx context.Context, search index.Search) (*searche
 // run finds the products:
 //   - those whose SKU the search is, or begins, if there are any (bySKU), and nothing else;
 //   - else those that match each word by the ways of Expand and by its synonyms. A word that matches nothing so gets the ways
-//     of fallBack, and if it still matches nothing, its corrections. A word that products have as typed, or in a form, gets
-//     corrections that are much more frequent;
+//     of fallBack, and if it still matches nothing, its corrections (corrected);
 //   - words with digits that products have are required.
 //
-// Then it raises products whose name is the search, and those of categories whose name is the search, as corrected.
+// Then it raises products whose name is the search as typed, or if there are none as corrected, and those of categories whose
+// name is the search as corrected.
 func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchResult, error) {
 	words := expander.Words()
 	ways := make([][]index.Expansion, len(words))
@@ -125,80 +126,108 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 	if err := s.read(ctx, tokens); err != nil {
 		return nil, err
 	}
-	matches, corrected := make([]index.WordMatches, len(words)), index.Corrections{}
+	matches := make([]index.WordMatches, len(words))
 	for i, word := range words {
-		if word.Unspaced() {
-			matches[i] = s.unspaced(word)
-			bySynonym := s.matches(ways[i])
-			matches[i].Lists, matches[i].Sets = bySynonym.Lists, append(matches[i].Sets, bySynonym.Sets...)
-			continue
-		}
 		matches[i] = s.matches(ways[i])
-		if !matches[i].Any() {
+		if word.Unspaced() {
+			matches[i].Sets = append(s.unspaced(word).Sets, matches[i].Sets...)
+		} else if !matches[i].Any() {
 			var err error
 			if matches[i], err = s.fallBack(ctx, expander, i); err != nil {
 				return nil, err
 			}
 		}
-		typed := matches[i].Products(index.WeightStem)
-		if typed == 0 && matches[i].Any() { // it has no form of its own, but a compound, a longer word or a synonym
-			continue
-		}
-		corrections, meant, err := s.correct(ctx, expander, i, typed)
-		if err != nil {
-			return nil, err
-		}
-		matches[i].Lists = append(matches[i].Lists, corrections...)
-		if len(meant) > 0 {
-			corrected[word.Whole.Text] = meant
-		}
+		matches[i].Position, matches[i].Head = word.Position, word.Head
 	}
-	for i := range matches {
-		matches[i].Required = index.HasDigit(words[i].Whole.Text) && matches[i].Any()
-		matches[i].Position, matches[i].Head = words[i].Position, words[i].Head
-	}
-	result, err := s.match(ctx, matches, wholes)
+	result, err := s.corrected(ctx, expander, matches, wholes)
 	if err != nil || len(result.Found) == 0 {
 		return result, err
 	}
-	text := s.search.Typed
-	if len(corrected) > 0 {
-		text, result.Corrections = s.search.Corrected(corrected), corrected
-	}
-	if err := s.liftNamed(ctx, result, expander); err != nil {
+	text := cmp.Or(s.search.Corrected(result.Corrections), s.search.Typed)
+	if err := s.liftNamed(ctx, result, store.Unique([]string{s.search.Typed, text})...); err != nil {
 		return nil, err
 	}
 	return result, s.liftCategory(ctx, result, text)
 }
 
-// liftNamed raises the products whose name is the search with its function words. Without function words the score does that.
-func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, expander *index.Expander) error {
-	all := expander.AllWords()
-	if all == nil {
-		return nil
-	}
-	named := index.Ordinals{}
-	for _, words := range [][]index.SearchWord{expander.Words(), all} { // function words last: they are seldom needed
-		var tokens []index.SearchToken
-		for _, word := range words {
-			tokens = append(tokens, index.SearchToken{Text: word.Whole.Text})
+// corrected matches words, mistyped ones by what they may have meant. A word that products have as typed, or in a form, may have
+// meant only words that are much more frequent. In a search of several words it may have meant only words that a product has
+// together with the others (index.Matches.Together).
+func (s *searcher) corrected(ctx context.Context, expander *index.Expander, matches []index.WordMatches, wholes []index.SearchToken) (*SearchResult, error) {
+	words, corrections := expander.Words(), index.Corrections{}
+	meant := make([][]index.FoundCorrection, len(words))
+	for i, word := range words {
+		typed := matches[i].Products(index.WeightStem)
+		if word.Unspaced() || typed == 0 && matches[i].Any() { // it has no form of its own, but a compound, a longer word or a synonym
+			continue
 		}
-		if err := s.read(ctx, tokens); err != nil {
-			return err
-		}
-		placed, work := make([]index.PlacedWord, len(words)), 0
-		for i, word := range words {
-			placed[i] = index.PlacedWord{Position: word.Position, Lists: s.lists[tokens[i]]}
-			work += index.WordMatches{Lists: placed[i].Lists}.Bytes()
-		}
-		if err := store.Charge(ctx, work); err != nil {
-			return err
-		}
-		if named = index.Named(placed, len(all)); len(named) == 0 {
-			return nil
+		var err error
+		if meant[i], err = s.meant(ctx, expander, i, typed); err != nil {
+			return nil, err
 		}
 	}
-	result.LiftNamed(named)
+	listsOf := func(word index.FoundCorrection, best bool) []index.WeightedList {
+		return s.matches(expander.Correction(word.SimilarWord, best)).Lists
+	}
+	match := func(asTyped bool) (*SearchResult, error) {
+		all := slices.Clone(matches)
+		for i, found := range meant {
+			if len(found) > 0 && !asTyped {
+				all[i].Lists = nil
+			}
+			for k, word := range found {
+				all[i].Lists = append(all[i].Lists, listsOf(word, k == 0)...)
+			}
+			all[i].Required = index.HasDigit(words[i].Whole.Text) && all[i].Any()
+		}
+		return s.match(ctx, all, wholes)
+	}
+	if len(words) > 1 && slices.ContainsFunc(meant, func(found []index.FoundCorrection) bool { return len(found) > 0 }) {
+		result, err := match(false)
+		if err != nil {
+			return nil, err
+		}
+		together := result.Together(len(words), s.Release.Ordinals)
+		for i := range meant {
+			meant[i] = slices.DeleteFunc(meant[i], func(word index.FoundCorrection) bool {
+				return !slices.ContainsFunc(listsOf(word, true), func(list index.WeightedList) bool { return list.Meets(together) })
+			})
+		}
+	}
+	result, err := match(true)
+	if err != nil || len(result.Found) == 0 {
+		return result, err
+	}
+	for i, found := range meant {
+		for _, word := range found {
+			corrections[words[i].Whole.Text] = append(corrections[words[i].Whole.Text], word.Text)
+		}
+	}
+	result.Corrections = corrections
+	return result, nil
+}
+
+// liftNamed raises the products whose name is the first of some texts that is a name, in the base language or one of the
+// shopper's: those of the same stems, and above them those of the same letters.
+func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, texts ...string) error {
+	for _, text := range texts {
+		n := 1 + len(s.languages)
+		keys := make([]string, 2*n) // of letters, then of stems
+		keys[0], keys[n] = index.NameKeys("", s.Release.Locale, text)
+		for i, language := range s.languages {
+			keys[i+1], keys[n+i+1] = index.NameKeys(language, language, text)
+		}
+		named, err := s.Indexed(ctx, ProductNames, keys...)
+		if err != nil {
+			return err
+		}
+		if len(named) > 0 {
+			result.LiftNamed(named)
+			named, err = s.Indexed(ctx, ProductNames, keys[:n]...)
+			result.LiftNamed(named)
+			return err
+		}
+	}
 	return nil
 }
 
@@ -259,19 +288,19 @@ func (s *searcher) fallBack(ctx context.Context, expander *index.Expander, i int
 	return s.matches(ways), nil
 }
 
-// correct returns the words that word i, which so many products have, may have meant, and their lists. The word that most
-// products have comes first.
-func (s *searcher) correct(ctx context.Context, expander *index.Expander, i, products int) (lists []index.WeightedList, meant []string, err error) {
+// meant returns the words that word i, which so many products have, may have meant, the word that most products have first. The
+// lists of their expander.Correction are read.
+func (s *searcher) meant(ctx context.Context, expander *index.Expander, i, products int) ([]index.FoundCorrection, error) {
 	similar, err := s.similar(ctx, expander, i, index.OftenMeant(products))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var tokens []index.SearchToken
 	for _, word := range similar {
 		tokens = append(tokens, index.SearchToken{Text: word.Text})
 	}
 	if err := s.read(ctx, tokens); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var found []index.FoundCorrection
 	for i, word := range similar {
@@ -279,14 +308,11 @@ func (s *searcher) correct(ctx context.Context, expander *index.Expander, i, pro
 			found = append(found, index.FoundCorrection{SimilarWord: word, Products: n})
 		}
 	}
-	for i, word := range index.Meant(products, found) {
-		ways := expander.Correction(word.SimilarWord, i == 0)
-		if err := s.read(ctx, tokensOf(ways)); err != nil {
-			return nil, nil, err
-		}
-		lists, meant = append(lists, s.matches(ways).Lists...), append(meant, word.Text)
+	found, tokens = index.Meant(products, found), nil
+	for _, word := range found {
+		tokens = append(tokens, tokensOf(expander.Correction(word.SimilarWord, true))...)
 	}
-	return lists, meant, nil
+	return found, s.read(ctx, tokens)
 }
 
 // read adds the lists of tokens in all layers to s.lists, unless they are there.

@@ -17,6 +17,9 @@ const DirectoryChunk = -1
 // ShownFile is the index of the files that products show.
 const ShownFile = "file"
 
+// ProductNames is the index of the index.NameKeys of products.
+const ProductNames = "names"
+
 // indexChunks returns chunks of an attribute's index in the own layer, by number. It leaves out chunks that are not stored: an
 // attribute without values has not even a directory.
 func (r *Reader) indexChunks(ctx context.Context, attribute string, numbers []int) (map[int]index.PackedHashes, error) {
@@ -51,7 +54,7 @@ func (r *Reader) indexOf(ctx context.Context, attribute string, values []string)
 		return nil, nil, err
 	}
 	directory := directories[DirectoryChunk]
-	var numbers []int
+	numbers := make([]int, 0, len(values))
 	for _, value := range values {
 		hash := index.Hash(value)
 		// The run of a hash begins in the last chunk that starts below it, and
