@@ -113,7 +113,7 @@ func (p *Processor) parse(query string) (*ast.QueryDocument, gqlerror.List) {
 		}
 	}
 	if len(document.Operations) == 0 {
-		return nil, gqlerror.List{{Message: `There is no operation provided: send it as the member "query", such as {"query": "{ settings { currency } }"}.`}}
+		return nil, gqlerror.List{{Message: `There is no operation provided: send it by POST as the member "query", such as {"query": "{ settings { currency } }"}, or by GET as ?query=.`}}
 	}
 	if err := limits.CheckDocument(document, p.Limits); err != nil {
 		return nil, gqlerror.List{err}
@@ -197,7 +197,7 @@ func unlinkVariables(document *ast.QueryDocument) {
 // conflicting fields: limits.CheckConflicts checks that faster.
 func validationRules() []core.Rule {
 	return []core.Rule{
-		rules.FieldsOnCorrectTypeRule,
+		fieldsOnCorrectType,
 		rules.FragmentsOnCompositeTypesRule,
 		rules.KnownArgumentNamesRule,
 		rules.KnownDirectivesRule,

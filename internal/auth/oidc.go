@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -48,7 +47,7 @@ type OIDCIssuer struct {
 // Check returns an error for an issuer that cannot be trusted; ours is the name of this service's own issuer. The error does
 // not quote the URL, which may hold a password.
 func (o OIDCIssuer) Check(ours string) error {
-	at, err := url.Parse(o.URL)
+	at, err := store.ParseURL(o.URL)
 	switch {
 	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
 		return errors.New("the issuer must be a URL without user, query and fragment, such as https://id.example")

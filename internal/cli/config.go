@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"portico/internal/cli/help"
+	"portico/store"
 )
 
 // Config prints the effective values of the flags F of a command.
@@ -146,11 +147,15 @@ var harmlessParameters = []string{"sslmode", "target_session_attrs", "applicatio
 var credentials = regexp.MustCompile(`^([a-z0-9+.-]+://)([^:@/?#]*)(:?)(.*)@([^@]*)$`)
 
 // maskURL masks the password of a URL, its parameters except the harmless ones,
-// and those without a value, which may be secret themselves. It returns other
+// and those without a value, which may be secret themselves. It shows nothing of a URL that cannot be parsed, and returns other
 // texts unchanged.
 func maskURL(text string) string {
-	if !strings.Contains(text, "://") {
+	scheme, _, isURL := strings.Cut(text, "://")
+	if !isURL {
 		return text
+	}
+	if _, err := store.ParseURL(text); err != nil {
+		return scheme + "://" + mask
 	}
 	if parts := credentials.FindStringSubmatch(text); parts != nil {
 		text = parts[1] + parts[2] + parts[3]

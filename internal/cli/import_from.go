@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -39,7 +38,7 @@ func (f *FromFlags) check() error {
 		}
 		return nil // the credentials may be in the environment for other imports
 	}
-	at, err := url.Parse(f.From)
+	at, err := store.ParseURL(f.From)
 	switch {
 	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
 		return usagef("--from must be a URL without user, query and fragment, such as https://shop.example, got %q", maskURL(f.From))
@@ -63,7 +62,7 @@ func (f *FromFlags) check() error {
 
 // plainText warns of credentials that are sent without encryption to another machine; empty if they are not.
 func (f *FromFlags) plainText(secret string) string {
-	at, err := url.Parse(f.From)
+	at, err := store.ParseURL(f.From)
 	if err != nil || at.Scheme != "http" || at.Hostname() == "localhost" || net.ParseIP(at.Hostname()).IsLoopback() {
 		return ""
 	}
@@ -94,7 +93,7 @@ func (f *FromFlags) folder() string {
 	if f.FromFolder != "" {
 		return f.FromFolder
 	}
-	at, err := url.Parse(f.From)
+	at, err := store.ParseURL(f.From)
 	if err != nil {
 		return "from-server"
 	}

@@ -2,7 +2,8 @@ package cli
 
 import (
 	"log/slog"
-	"net/url"
+
+	"portico/store"
 )
 
 // PurgeFlags are the flags of the purge hook.
@@ -19,7 +20,7 @@ func (f *PurgeFlags) check() error {
 		}
 		return nil
 	}
-	at, err := url.Parse(f.PurgeURL)
+	at, err := store.ParseURL(f.PurgeURL)
 	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.Fragment != "" {
 		return usagef("--purge-url must be a URL without user and fragment, such as https://purge.example/portico, got %q", maskURL(f.PurgeURL))
 	}

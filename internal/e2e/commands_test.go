@@ -48,7 +48,7 @@ func TestExitCodes(t *testing.T) {
 		{"import --from-channel web shop.ndjson", 2, "--from-language, --from-channel, --from-tag and --from-folder need --from"},
 		{"import --from https://shop.example --from-client-id x --from-tag " + strings.Repeat("x", 256), 2, "--from-channel and --from-tag must be at most 255 bytes"},
 		{"import --from https://shop.example --from-client-id x --from-client-secret-file missing", 1, "missing does not exist. Correct the path"},
-		{"import --dry-run --database-url file:/ --from https://shop.example --from-client-id x", 1, "/ is a directory. Name a file"},
+		{"import --dry-run --database-url file:/ --from https://shop.example --from-client-id x", 1, "/ is a folder. Name a file in it"},
 		{"import x --from-folder y", 2, "--from-language, --from-channel, --from-tag and --from-folder need --from"},
 		{"import --generate -1", 2, "--generate"},
 		{"import x --database-url portico.db", 2, "--database-url must start with file: or postgres://"},

@@ -66,6 +66,11 @@ func New(ctx context.Context, version, backend string, log *slog.Logger) (*Traci
 		}
 		break
 	}
+	for _, name := range []string{endpointEnv, tracesEndpointEnv} {
+		if _, err := store.ParseURL(strings.TrimSpace(os.Getenv(name))); err != nil { // the library would log it
+			return nil, fmt.Errorf("%s %w", name, err)
+		}
+	}
 	otel.SetErrorHandler(&errorLogger{log: log})
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {

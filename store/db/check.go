@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 )
 
 // Check is a rule that the rows of a database follow. Packages declare those of their
@@ -53,6 +54,20 @@ func (s *DB) FileCheck() Check {
 	return Check{
 		Rule: "The database file and its indexes are intact.", Broken: s.dialect.Damage(),
 		Advice: "Restore the last backup on SQLite. On PostgreSQL run REINDEX for the named index.",
+	}
+}
+
+// WriteCheck checks that the database takes writes, as WriteTrouble finds. A standby may refuse them.
+func (s *DB) WriteCheck() Check {
+	return Check{
+		Rule: "The database takes writes.",
+		Now: func() string {
+			if err := s.WriteTrouble(); err != nil && !s.ReadOnly() {
+				return `SELECT '` + strings.ReplaceAll(err.Error(), `'`, `''`) + `'`
+			}
+			return `SELECT '' WHERE 1 = 0`
+		},
+		Advice: "Free space on the disk, or move the database to a larger one.",
 	}
 }
 

@@ -59,9 +59,6 @@ func (d sqliteDialect) Open(ctx context.Context, config Config) (Pools, error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil { // do not create a folder: the path may be mistyped
 		return Pools{}, &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return Pools{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
-	}
 	if err := d.Check(ctx, config); err != nil {
 		return Pools{}, err
 	}
@@ -106,7 +103,11 @@ func (d sqliteDialect) Open(ctx context.Context, config Config) (Pools, error) {
 		return Pools{}, errors.Join(err, snapshots.Close(), read.Close(), write.Close())
 	}
 	checkpoints.SetMaxOpenConns(1)
-	return Pools{Read: read, Write: write, Snapshots: snapshots, Checkpoints: checkpoints, Maintenance: write, Closer: closers{checkpoints, read, write, snapshots}, FileGuard: guard, Reset: func() {},
+	all := closers{checkpoints, read, write, snapshots, guard}
+	if err := guard.watch(ctx, checkpoints); err != nil {
+		return Pools{}, errors.Join(err, all.Close())
+	}
+	return Pools{Read: read, Write: write, Snapshots: snapshots, Checkpoints: checkpoints, Maintenance: write, Closer: all, FileGuard: guard, Reset: func() {},
 		Identity: func() string { return `'one file'` }, // the FileGuard watches the file
 		Stats:    []func() PoolStats{sqlPoolStats("read", read), sqlPoolStats("long", snapshots), sqlPoolStats("write", write)}}, nil
 }
@@ -254,6 +255,9 @@ func (sqliteDialect) Backup(ctx context.Context, config Config, path string) err
 		return err
 	}
 	if _, err := db.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
+		if (sqliteDialect{}).Classify(err) == DiskFull { // of the copy: the database is only read
+			err = &fs.PathError{Op: "write", Path: path, Err: syscall.ENOSPC}
+		}
 		return err
 	}
 	return cmp.Or(checkBackup(ctx, db, path), guard.Check())
@@ -312,6 +316,8 @@ func OpenReadOnly(ctx context.Context, path string, fn func(*sql.DB) error) erro
 		return nil
 	case err != nil:
 		return err
+	case info.IsDir():
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	case info.Size() == 0:
 		return nil
 	}
