@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParseURL is url.Parse for an address that may have a password. Its error shows nothing of the address. It rejects an @ after the
-// host: a / in a password ends the host for url.Parse, and messages about the host would show a part of the password.
+// ParseURL is url.Parse with an error that shows nothing of the address. It rejects an @ after the host: url.Parse takes what precedes
+// a / in a password for the host, and messages would show it.
 func ParseURL(address string) (*url.URL, error) {
 	parsed, err := url.Parse(address)
 	_, rest, _ := strings.Cut(address, "://")

@@ -5,6 +5,7 @@ package document
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"strings"
@@ -166,6 +167,7 @@ func (p *Processor) validate(document *ast.QueryDocument) (errs gqlerror.List) {
 			for _, option := range options {
 				option(err)
 			}
+			suggestRows(p.Schema, err)
 			report(err)
 		})
 	}
@@ -193,11 +195,29 @@ func unlinkVariables(document *ast.QueryDocument) {
 	w.document(document)
 }
 
+// suggestRows adds to the library's error of a field that a connection or an edge lacks where that has it, such as nodes { name }.
+func suggestRows(schema *ast.Schema, err *gqlerror.Error) {
+	var field, parent string
+	_, failed := fmt.Sscanf(err.Message, "Cannot query field %q on type %q.", &field, &parent)
+	if failed != nil || strings.HasSuffix(err.Message, "?") || !strings.HasSuffix(parent, "Connection") && !strings.HasSuffix(parent, "Edge") {
+		return
+	}
+	for _, name := range []string{"nodes", "node", "edges", "pageInfo"} {
+		if of := schema.Types[parent].Fields.ForName(name); of != nil && schema.Types[of.Type.Name()].Fields.ForName(field) != nil {
+			err.Message += fmt.Sprintf(` Did you mean "%s { %s }"?`, name, field)
+			return
+		}
+	}
+	if nodes := schema.Types[parent].Fields.ForName("nodes"); nodes != nil && (strings.HasSuffix(field, "s") || field == "data") {
+		err.Message += ` Did you mean "nodes"?`
+	}
+}
+
 // validationRules returns the rules of the GraphQL specification in a fixed order, without the one on
 // conflicting fields: limits.CheckConflicts checks that faster.
 func validationRules() []core.Rule {
 	return []core.Rule{
-		fieldsOnCorrectType,
+		rules.FieldsOnCorrectTypeRule,
 		rules.FragmentsOnCompositeTypesRule,
 		rules.KnownArgumentNamesRule,
 		rules.KnownDirectivesRule,

@@ -3,8 +3,10 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
-	"strings"
+
+	"portico/store"
 )
 
 // Check is a rule that the rows of a database follow. Packages declare those of their
@@ -57,18 +59,13 @@ func (s *DB) FileCheck() Check {
 	}
 }
 
-// WriteCheck checks that the database takes writes, as WriteTrouble finds. A standby may refuse them.
-func (s *DB) WriteCheck() Check {
-	return Check{
-		Rule: "The database takes writes.",
-		Now: func() string {
-			if err := s.WriteTrouble(); err != nil && !s.ReadOnly() {
-				return `SELECT '` + strings.ReplaceAll(err.Error(), `'`, `''`) + `'`
-			}
-			return `SELECT '' WHERE 1 = 0`
-		},
-		Advice: "Free space on the disk, or move the database to a larger one.",
+// DiskCheck checks that WriteTrouble finds no full disk.
+func (s *DB) DiskCheck() Check {
+	broken := `SELECT 'writes fail' WHERE 1 = 0`
+	if errors.Is(s.WriteTrouble(), store.ErrDiskFull) {
+		broken = `SELECT 'writes fail'`
 	}
+	return Check{Rule: "The disk of the database has space.", Broken: broken, Advice: "Free space on the disk, or move the database to a larger one."}
 }
 
 // ClockCheck checks that the clocks of this process and the database agree within a

@@ -36,6 +36,9 @@ func (s *DB) checkpoint(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+		if s.pools.FileGuard.Check() != nil {
+			return
+		}
 		pause := checkpointEvery
 		if copied, err := c.run(ctx); err != nil || !copied {
 			pause = blockedPause
@@ -95,9 +98,6 @@ func (c *checkpointer) restart(ctx context.Context) error {
 
 // pages runs PRAGMA wal_checkpoint. The mode NOOP copies nothing.
 func (c *checkpointer) pages(ctx context.Context, mode string) (log logState, err error) {
-	if err := c.guard.Check(); err != nil {
-		return log, err
-	}
 	log, _, err = One(ctx, c.log, func(rows *sql.Rows) (l logState, err error) {
 		var busy int
 		return l, rows.Scan(&busy, &l.pages, &l.copied)

@@ -129,7 +129,6 @@ type queuedWrite struct {
 // copied, so the writer copies the last pages between two commits.
 type checkpointer struct {
 	log     Session
-	guard   *dialect.FileGuard
 	mu      sync.Mutex    // held while the log is copied on that connection: SQLite rejects a second copy
 	written chan struct{} // receives when a group was committed
 	finish  atomic.Bool   // the writer has to copy the last pages
@@ -157,8 +156,7 @@ func (s *DB) SlowStatements() map[string]int64 {
 const troubleTime = time.Minute
 
 // WriteTrouble returns why the database did not take a write within the last minute: store.ErrDiskFull,
-// store.ErrReadOnly or store.ErrUnavailable; nil if it took all. The disk of a SQLite file that is full now counts. It does not query
-// the database.
+// store.ErrReadOnly or store.ErrUnavailable; nil if it took all. A full disk of a SQLite file counts. It does not query the database.
 func (s *DB) WriteTrouble() error {
 	if s.ReadOnly() {
 		return store.ErrReadOnly

@@ -60,8 +60,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 		}
 	}
 	if engine.SingleWriter() {
-		s.checkpointer.log, s.checkpointer.guard = Session{conn: s.pools.Checkpoints, classify: s.readError}, s.pools.FileGuard
-		s.checkpointer.written = make(chan struct{}, 1)
+		s.checkpointer.log, s.checkpointer.written = Session{conn: s.pools.Checkpoints, classify: s.readError}, make(chan struct{}, 1)
 		s.Go(s.checkpoint)
 		go s.writer()
 	} else {

@@ -2,5 +2,5 @@
 
 package dialect
 
-// IsDiskFull reports false: this system is not asked.
+// IsDiskFull reports false.
 func (*FileGuard) IsDiskFull() bool { return false }

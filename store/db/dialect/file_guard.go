@@ -26,13 +26,13 @@ type FileGuard struct {
 
 	database, logIndex *os.File // nil unless watched
 	mu                 sync.Mutex
-	last               fileState // when no process copied the log
+	last               fileState
 }
 
-// fileState is the header of the file, and how much of the write-ahead log was copied into it. SQLite changes the file only by such a copy.
+// fileState is the header of the file, and how far SQLite has copied the write-ahead log into the file, which it changes only so.
 type fileState struct {
 	header [100]byte
-	copied [16]byte // parts of the log's index: its format, the salts of the log, and the number of copied frames
+	copied [16]byte // zero while a process copies
 }
 
 func newFileGuard(path string) *FileGuard {
@@ -45,28 +45,17 @@ func (g *FileGuard) remember() (err error) {
 	return err
 }
 
-// watch makes Check notice that the file of pool was overwritten. Call Close after the connections of this process are closed: SQLite
-// loses its locks when the process closes any descriptor of the file.
-func (g *FileGuard) watch(ctx context.Context, pool *sql.DB) (err error) {
+// watch makes Check notice that the file of pool was overwritten. Close files after the connections of this process: SQLite loses its
+// locks when the process closes any descriptor of the file. It copies the log, which has an index then, and none that a crash left.
+func (g *FileGuard) watch(ctx context.Context, pool *sql.DB) (files closers, err error) {
 	if runtime.GOOS == "windows" { // SQLite could not delete the index
-		return nil
+		return nil, nil
 	}
-	if _, err = pool.ExecContext(ctx, `PRAGMA wal_checkpoint(NOOP)`); err != nil { // creates the index of the log
-		return err
-	}
+	_, _ = pool.ExecContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
 	if g.database, err = os.Open(g.Path); err == nil {
 		g.logIndex, err = os.Open(g.Path + "-shm")
 	}
-	if _, settled := g.copiedLog(); err == nil && !settled { // after a crash, until the log is copied
-		_, _ = pool.ExecContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
-	}
-	return errors.Join(err, g.Check())
-}
-
-// Close ends watch.
-func (g *FileGuard) Close() error {
-	_, _ = g.database.Close(), g.logIndex.Close()
-	return nil
+	return closers{g.database, g.logIndex}, errors.Join(err, g.Check())
 }
 
 // Check returns store.ErrFileReplaced if Path no longer names the open file, or if something other than SQLite wrote to the file.
@@ -89,25 +78,23 @@ func (g *FileGuard) Check() error {
 func (g *FileGuard) isOverwritten() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	before, _ := g.copiedLog()
-	var now fileState
+	now, last := fileState{copied: g.copiedLog()}, g.last
 	_, err := g.database.ReadAt(now.header[:], 0)
-	var settled bool
-	if now.copied, settled = g.copiedLog(); !settled || now.copied != before || err != nil && !errors.Is(err, io.EOF) {
+	if now.copied == [16]byte{} || now.copied != g.copiedLog() || err != nil && !errors.Is(err, io.EOF) {
 		return false
 	}
-	overwritten := g.last.copied == now.copied && g.last != now
 	g.last = now
-	return overwritten
+	return last.copied == now.copied && last != now
 }
 
-// copiedLog reads the index of the log (https://sqlite.org/walformat.html). settled is false while a process copies the log, after it
-// was killed meanwhile, and without watch.
-func (g *FileGuard) copiedLog() (copied [16]byte, settled bool) {
+// copiedLog returns what identifies the log and its copied part, from the index of the log (https://sqlite.org/walformat.html): the
+// format, the salts and the number of copied frames. It is zero if a process copies, or was killed meanwhile, and without watch.
+func (g *FileGuard) copiedLog() (copied [16]byte) {
 	var index [132]byte
-	_, err := g.logIndex.ReadAt(index[:], 0)
-	frames, attempted := index[96:100], index[128:]
-	return [16]byte(slices.Concat(index[12:16], index[32:40], frames)), err == nil && index[12] == 1 && slices.Equal(frames, attempted)
+	if _, err := g.logIndex.ReadAt(index[:], 0); err == nil && [4]byte(index[96:]) == [4]byte(index[128:]) {
+		copied = [16]byte(slices.Concat(index[12:16], index[32:40], index[96:100]))
+	}
+	return copied
 }
 
 // DropLog empties the log of an overwritten file, and keeps a copy in PATH-wal.old. dropped is false if another file has the name.

@@ -2,13 +2,19 @@ package dialect
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+
+	"portico/store"
 )
 
 // Of picks the dialect by the URL's scheme.
 func Of(address string) (Dialect, error) {
 	switch {
 	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
+		if _, err := store.ParseURL(address); err != nil {
+			return nil, fmt.Errorf("the database URL %w", err)
+		}
 		return postgresDialect{}, nil
 	case strings.HasPrefix(address, "file:"):
 		return sqliteDialect{}, nil

@@ -27,24 +27,12 @@ import (
 
 type postgresDialect struct{}
 
-// parsePostgres parses a URL. Its error begins with a verb, and shows nothing of the URL.
-func parsePostgres(databaseURL string) (*pgxpool.Config, error) {
-	if _, err := store.ParseURL(databaseURL); err != nil {
-		return nil, err
-	}
-	config, err := pgxpool.ParseConfig(databaseURL)
-	if err != nil {
-		return nil, errors.New("is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
-	}
-	return config, nil
-}
-
 // Open creates the pools. Config.Readers, or pool_max_conns in the URL, sizes those
 // for requests.
 func (postgresDialect) Open(ctx context.Context, config Config) (Pools, error) {
-	base, err := parsePostgres(config.URL)
+	base, err := pgxpool.ParseConfig(config.URL)
 	if err != nil {
-		return Pools{}, fmt.Errorf("the database URL %w", err)
+		return Pools{}, errors.New("the database URL is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
 	}
 	if config.Readers > 0 {
 		base.MaxConns = int32(config.Readers)
@@ -335,8 +323,8 @@ func (postgresDialect) Backup(context.Context, Config, string) error {
 }
 
 func (postgresDialect) Describe(databaseURL string) string {
-	if parsed, err := parsePostgres(databaseURL); err == nil {
-		return "PostgreSQL " + parsed.ConnConfig.Host + "/" + parsed.ConnConfig.Database
+	if parsed, err := pgx.ParseConfig(databaseURL); err == nil {
+		return "PostgreSQL " + parsed.Host + "/" + parsed.Database
 	}
 	return "PostgreSQL"
 }

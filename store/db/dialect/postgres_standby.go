@@ -4,21 +4,22 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"portico/store"
 )
 
 // OpenStandby creates the pool of Config.ReadURL, with the size of the pool for reads. identityExpression returns the SQL of the
 // database's identity, which is known once the primary is open.
 func (postgresDialect) OpenStandby(ctx context.Context, config Config, identityExpression func() string) (StandbyPool, error) {
-	own, err := parsePostgres(config.ReadURL)
-	if err != nil {
-		return StandbyPool{}, fmt.Errorf("the URL of the standby %w", err)
+	own, err := pgxpool.ParseConfig(config.ReadURL)
+	if _, invalid := store.ParseURL(config.ReadURL); invalid != nil || err != nil {
+		return StandbyPool{}, errors.New("the URL of the standby is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
 	}
 	if config.Readers > 0 {
 		own.MaxConns = int32(config.Readers)

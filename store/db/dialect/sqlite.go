@@ -103,8 +103,9 @@ func (d sqliteDialect) Open(ctx context.Context, config Config) (Pools, error) {
 		return Pools{}, errors.Join(err, snapshots.Close(), read.Close(), write.Close())
 	}
 	checkpoints.SetMaxOpenConns(1)
-	all := closers{checkpoints, read, write, snapshots, guard}
-	if err := guard.watch(ctx, checkpoints); err != nil {
+	all := closers{checkpoints, read, write, snapshots}
+	watched, err := guard.watch(ctx, checkpoints)
+	if all = append(all, watched...); err != nil {
 		return Pools{}, errors.Join(err, all.Close())
 	}
 	return Pools{Read: read, Write: write, Snapshots: snapshots, Checkpoints: checkpoints, Maintenance: write, Closer: all, FileGuard: guard, Reset: func() {},
