@@ -2,17 +2,16 @@ package store
 
 import (
 	"errors"
-	"net/url"
 	"strings"
 )
 
-// ParseURL is url.Parse with an error that shows nothing of the address. It rejects an @ after the host: url.Parse takes what precedes
-// a / in a password for the host, and messages would show it.
-func ParseURL(address string) (*url.URL, error) {
-	parsed, err := url.Parse(address)
+// CheckURL returns an error, which shows nothing of the address, if it is unclear where the user and the password end: at one of
+// several @, or at a / before the @. A part of the password would be taken for the host, and messages would show it.
+func CheckURL(address string) error {
 	_, rest, _ := strings.Cut(address, "://")
-	if end := strings.IndexAny(rest, "/?#"); err != nil || end >= 0 && strings.Contains(rest[end:], "@") {
-		return nil, errors.New("cannot be parsed: percent-encode its user and password, with %40 for @ and %2F for /")
+	user, host, found := strings.Cut(rest, "@")
+	if found && (strings.ContainsAny(user, "/?#") || strings.Contains(host, "@")) {
+		return errors.New("cannot be parsed: percent-encode its user and password, with %40 for @ and %2F for /")
 	}
-	return parsed, nil
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -47,9 +48,9 @@ type OIDCIssuer struct {
 // Check returns an error for an issuer that cannot be trusted; ours is the name of this service's own issuer. The error does
 // not quote the URL, which may hold a password.
 func (o OIDCIssuer) Check(ours string) error {
-	at, err := store.ParseURL(o.URL)
+	at, err := url.Parse(o.URL)
 	switch {
-	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
+	case err != nil || store.CheckURL(o.URL) != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
 		return errors.New("the issuer must be a URL without user, query and fragment, such as https://id.example")
 	case at.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, at.Hostname()):
 		return errors.New("the issuer must use https")

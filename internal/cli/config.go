@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"reflect"
 	"slices"
@@ -149,8 +150,8 @@ func maskURL(text string) string {
 	if !isURL {
 		return text
 	}
-	at, err := store.ParseURL(text)
-	if err != nil {
+	at, err := url.Parse(text)
+	if err != nil || store.CheckURL(text) != nil {
 		return scheme + "://" + mask
 	}
 	parameters := strings.Split(at.RawQuery, "&")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -38,9 +39,9 @@ func (f *FromFlags) check() error {
 		}
 		return nil // the credentials may be in the environment for other imports
 	}
-	at, err := store.ParseURL(f.From)
+	at, err := url.Parse(f.From)
 	switch {
-	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
+	case err != nil || store.CheckURL(f.From) != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
 		return usagef("--from must be a URL without user, query and fragment, such as https://shop.example, got %q", maskURL(f.From))
 	case f.FromClientID == "":
 		return usagef("--from needs --from-client-id, and the secret in PORTICO_FROM_CLIENT_SECRET or --from-client-secret-file")
@@ -62,7 +63,7 @@ func (f *FromFlags) check() error {
 
 // plainText warns of credentials that are sent without encryption to another machine; empty if they are not.
 func (f *FromFlags) plainText(secret string) string {
-	at, err := store.ParseURL(f.From)
+	at, err := url.Parse(f.From)
 	if err != nil || at.Scheme != "http" || at.Hostname() == "localhost" || net.ParseIP(at.Hostname()).IsLoopback() {
 		return ""
 	}
@@ -93,7 +94,7 @@ func (f *FromFlags) folder() string {
 	if f.FromFolder != "" {
 		return f.FromFolder
 	}
-	at, err := store.ParseURL(f.From)
+	at, err := url.Parse(f.From)
 	if err != nil {
 		return "from-server"
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"log/slog"
+	"net/url"
 
 	"portico/store"
 )
@@ -20,8 +21,8 @@ func (f *PurgeFlags) check() error {
 		}
 		return nil
 	}
-	at, err := store.ParseURL(f.PurgeURL)
-	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.Fragment != "" {
+	at, err := url.Parse(f.PurgeURL)
+	if err != nil || store.CheckURL(f.PurgeURL) != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.Fragment != "" {
 		return usagef("--purge-url must be a URL without user and fragment, such as https://purge.example/portico, got %q", maskURL(f.PurgeURL))
 	}
 	if f.PurgeSecret == "" && f.PurgeSecretFile == "" {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -67,8 +68,9 @@ func New(ctx context.Context, version, backend string, log *slog.Logger) (*Traci
 		break
 	}
 	for _, name := range []string{endpointEnv, tracesEndpointEnv} {
-		if _, err := store.ParseURL(strings.TrimSpace(os.Getenv(name))); err != nil { // the library would log it
-			return nil, fmt.Errorf("%s %w", name, err)
+		address := strings.TrimSpace(os.Getenv(name))
+		if _, err := url.Parse(address); err != nil || store.CheckURL(address) != nil { // the library would log it
+			return nil, fmt.Errorf("%s cannot be parsed: percent-encode its user and password", name)
 		}
 	}
 	otel.SetErrorHandler(&errorLogger{log: log})

@@ -103,7 +103,7 @@ func (g *FileGuard) DropLog() (dropped bool, err error) {
 		return false, nil
 	}
 	log, err := os.ReadFile(g.Path + "-wal")
-	if err == nil {
+	if err == nil && len(log) > 0 { // else another process was first
 		err = os.WriteFile(g.Path+"-wal.old", log, 0o600)
 	}
 	if err == nil {

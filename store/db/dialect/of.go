@@ -12,7 +12,7 @@ import (
 func Of(address string) (Dialect, error) {
 	switch {
 	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
-		if _, err := store.ParseURL(address); err != nil {
+		if err := store.CheckURL(address); err != nil {
 			return nil, fmt.Errorf("the database URL %w", err)
 		}
 		return postgresDialect{}, nil

@@ -18,7 +18,7 @@ import (
 // database's identity, which is known once the primary is open.
 func (postgresDialect) OpenStandby(ctx context.Context, config Config, identityExpression func() string) (StandbyPool, error) {
 	own, err := pgxpool.ParseConfig(config.ReadURL)
-	if _, invalid := store.ParseURL(config.ReadURL); invalid != nil || err != nil {
+	if err != nil || store.CheckURL(config.ReadURL) != nil {
 		return StandbyPool{}, errors.New("the URL of the standby is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
 	}
 	if config.Readers > 0 {
