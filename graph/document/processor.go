@@ -199,16 +199,17 @@ func unlinkVariables(document *ast.QueryDocument) {
 func suggestRows(schema *ast.Schema, err *gqlerror.Error) {
 	var field, parent string
 	_, failed := fmt.Sscanf(err.Message, "Cannot query field %q on type %q.", &field, &parent)
-	if failed != nil || strings.HasSuffix(err.Message, "?") || !strings.HasSuffix(parent, "Connection") && !strings.HasSuffix(parent, "Edge") {
+	if failed != nil || !strings.HasSuffix(parent, "Connection") && !strings.HasSuffix(parent, "Edge") {
 		return
 	}
+	message, _, suggested := strings.Cut(err.Message, " Did you mean")
 	for _, name := range []string{"nodes", "node", "edges", "pageInfo"} {
 		if of := schema.Types[parent].Fields.ForName(name); of != nil && schema.Types[of.Type.Name()].Fields.ForName(field) != nil {
-			err.Message += fmt.Sprintf(` Did you mean "%s { %s }"?`, name, field)
+			err.Message = fmt.Sprintf(`%s Did you mean "%s { %s }"?`, message, name, field)
 			return
 		}
 	}
-	if nodes := schema.Types[parent].Fields.ForName("nodes"); nodes != nil && (strings.HasSuffix(field, "s") || field == "data") {
+	if nodes := schema.Types[parent].Fields.ForName("nodes"); nodes != nil && !suggested && (strings.HasSuffix(field, "s") || field == "data") {
 		err.Message += ` Did you mean "nodes"?`
 	}
 }
