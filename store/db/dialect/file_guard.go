@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -74,13 +75,19 @@ func (g *FileGuard) Check() error {
 	return nil // an error of stat is no proof
 }
 
-// isOverwritten reports whether the header changed although no process copied the log. It is false while a process copies.
+// isOverwritten reports whether the header changed although no process copied the log. While a process copies, only a header that
+// SQLite cannot have written there counts: not of a file with a write-ahead log (2 at offset 18), or with a lower change counter.
 func (g *FileGuard) isOverwritten() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now, last := fileState{copied: g.copiedLog()}, g.last
 	_, err := g.database.ReadAt(now.header[:], 0)
-	if now.copied == [16]byte{} || now.copied != g.copiedLog() || err != nil && !errors.Is(err, io.EOF) {
+	switch {
+	case g.logIndex == nil || err != nil && !errors.Is(err, io.EOF):
+		return false
+	case now.header[18] != 2 || bytes.Compare(now.header[24:28], last.header[24:28]) < 0:
+		return true
+	case now.copied == [16]byte{} || now.copied != g.copiedLog():
 		return false
 	}
 	g.last = now

@@ -87,13 +87,20 @@ func (p Pools) last(t *testing.T) fileState {
 }
 
 // TestFileGuardFindsOverwrite copies an older database over the file, in each state of the log: empty, with frames, copied in part, copied
-// whole, and recovered after a crash.
+// whole, being copied, and recovered after a crash.
 func TestFileGuardFindsOverwrite(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*testing.T, Pools){
-		"the log is empty":       func(t *testing.T, p Pools) { run(t, p.Write, `PRAGMA wal_checkpoint(TRUNCATE)`) },
-		"the log has frames":     func(*testing.T, Pools) {},
-		"the log is copied":      func(t *testing.T, p Pools) { run(t, p.Write, `PRAGMA wal_checkpoint(PASSIVE)`) },
+		"the log is empty":   func(t *testing.T, p Pools) { run(t, p.Write, `PRAGMA wal_checkpoint(TRUNCATE)`) },
+		"the log has frames": func(*testing.T, Pools) {},
+		"the log is copied":  func(t *testing.T, p Pools) { run(t, p.Write, `PRAGMA wal_checkpoint(PASSIVE)`) },
+		"a process copies the log": func(t *testing.T, p Pools) {
+			index, err := os.OpenFile(p.FileGuard.Path+"-shm", os.O_WRONLY, 0)
+			require.NoError(t, err)
+			_, err = index.WriteAt([]byte{9, 9, 9, 9}, 128) // the frames that it will have copied
+			require.NoError(t, err)
+			require.NoError(t, index.Close())
+		},
 		"the log starts again":   func(t *testing.T, p Pools) { run(t, p.Write, `PRAGMA wal_checkpoint(RESTART)`); fill(t, p, 1) },
 		"the log is copied once": func(t *testing.T, p Pools) { run(t, p.Write, `PRAGMA wal_checkpoint(PASSIVE)`); fill(t, p, 3) },
 	} {
