@@ -170,7 +170,7 @@ func AsErrors(err error) Errors {
 	case errors.Is(err, ErrClosed):
 		return Errors{{Code: Unavailable, Detail: "The server is shutting down. Retry in a moment."}}
 	case errors.Is(err, ErrFileReplaced):
-		return Errors{{Code: Unavailable, Detail: "The database file was moved or replaced. The server must be restarted."}}
+		return Errors{{Code: Unavailable, Detail: "The database file was moved, replaced or overwritten. The server must be restarted."}}
 	case errors.Is(err, ErrReplaced):
 		return Errors{{Code: Unavailable, Detail: "The database is being replaced or restored. Retry in a moment."}}
 	case errors.Is(err, ErrUnavailable):
@@ -201,7 +201,7 @@ var (
 	ErrReadOnly     = errors.New("the database is read-only")
 	ErrDiskFull     = errors.New("the database's disk is full")
 	ErrReplaced     = errors.New("the database is being replaced") // it may be a different one than before
-	ErrFileReplaced = errors.New("the database file was moved or replaced")
+	ErrFileReplaced = errors.New("the database file was moved, replaced or overwritten")
 )
 
 // Invalidf returns INVALID for the member at path.

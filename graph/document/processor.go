@@ -6,6 +6,7 @@ package document
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"strings"
@@ -114,7 +115,7 @@ func (p *Processor) parse(query string) (*ast.QueryDocument, gqlerror.List) {
 		}
 	}
 	if len(document.Operations) == 0 {
-		return nil, gqlerror.List{{Message: `There is no operation provided: send it as the member "query", such as {"query": "{ settings { currency } }"}.`}}
+		return nil, gqlerror.List{{Message: `There is no operation provided: send it by POST as the member "query", such as {"query": "{ settings { currency } }"}, or by GET as ?query=.`}}
 	}
 	if err := limits.CheckDocument(document, p.Limits); err != nil {
 		return nil, gqlerror.List{err}
@@ -167,6 +168,7 @@ func (p *Processor) validate(document *ast.QueryDocument) (errs gqlerror.List) {
 			for _, option := range options {
 				option(err)
 			}
+			suggestRows(p.Schema, err)
 			report(err)
 		})
 	}
@@ -192,6 +194,25 @@ func unlinkVariables(document *ast.QueryDocument) {
 		}
 	}}
 	w.document(document)
+}
+
+// suggestRows adds to the library's error of a field that a connection or an edge lacks where that has it, such as nodes { name }.
+func suggestRows(schema *ast.Schema, err *gqlerror.Error) {
+	var field, parent string
+	_, failed := fmt.Sscanf(err.Message, "Cannot query field %q on type %q.", &field, &parent)
+	if failed != nil || !strings.HasSuffix(parent, "Connection") && !strings.HasSuffix(parent, "Edge") {
+		return
+	}
+	message, _, suggested := strings.Cut(err.Message, " Did you mean")
+	for _, name := range []string{"nodes", "node", "edges", "pageInfo"} {
+		if of := schema.Types[parent].Fields.ForName(name); of != nil && schema.Types[of.Type.Name()].Fields.ForName(field) != nil {
+			err.Message = fmt.Sprintf(`%s Did you mean "%s { %s }"?`, message, name, field)
+			return
+		}
+	}
+	if nodes := schema.Types[parent].Fields.ForName("nodes"); nodes != nil && !suggested && (strings.HasSuffix(field, "s") || field == "data") {
+		err.Message += ` Did you mean "nodes"?`
+	}
 }
 
 // validationRules returns the rules of the GraphQL specification in a fixed order. limits.CheckConflicts replaces the one on

@@ -50,7 +50,7 @@ type OIDCIssuer struct {
 func (o OIDCIssuer) Check(ours string) error {
 	at, err := url.Parse(o.URL)
 	switch {
-	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
+	case err != nil || store.CheckURL(o.URL) != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
 		return errors.New("the issuer must be a URL without user, query and fragment, such as https://id.example")
 	case at.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, at.Hostname()):
 		return errors.New("the issuer must use https")

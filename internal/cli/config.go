@@ -2,9 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"portico/internal/cli/help"
+	"portico/store"
 )
 
 // Config prints the effective values of the flags F of a command.
@@ -141,39 +142,30 @@ var harmlessParameters = []string{"sslmode", "target_session_attrs", "applicatio
 	"pool_min_conns", "pool_max_conn_lifetime", "pool_max_conn_idle_time", "pool_health_check_period", "statement_timeout", "lock_timeout",
 	"idle_in_transaction_session_timeout", "search_path", "statement_cache_capacity", "timezone"}
 
-// credentials matches the user and the password of a URL. A password that is not
-// encoded may contain @, so the last @ ends it.
-var credentials = regexp.MustCompile(`^([a-z0-9+.-]+://)([^:@/?#]*)(:?)(.*)@([^@]*)$`)
-
 // maskURL masks the password of a URL, its parameters except the harmless ones,
-// and those without a value, which may be secret themselves. It returns other
-// texts unchanged.
+// and those without a value, which may be secret themselves. It shows the scheme alone of a URL that cannot be parsed, and returns
+// other texts unchanged.
 func maskURL(text string) string {
-	if !strings.Contains(text, "://") {
+	scheme, _, isURL := strings.Cut(text, "://")
+	if !isURL {
 		return text
 	}
-	if parts := credentials.FindStringSubmatch(text); parts != nil {
-		text = parts[1] + parts[2] + parts[3]
-		if parts[3] != "" || parts[4] != "" {
-			text += mask
-		}
-		text += "@" + parts[5]
+	at, err := url.Parse(text)
+	if err != nil || store.CheckURL(text) != nil {
+		return scheme + "://" + mask
 	}
-	before, query, has := strings.Cut(text, "?")
-	if !has {
-		return text
-	}
-	parameters := strings.Split(query, "&")
+	parameters := strings.Split(at.RawQuery, "&")
 	for i, parameter := range parameters {
 		name, _, assigned := strings.Cut(parameter, "=")
 		switch {
-		case !assigned:
+		case !assigned && parameter != "":
 			parameters[i] = mask
-		case !slices.Contains(harmlessParameters, strings.ToLower(name)):
+		case assigned && !slices.Contains(harmlessParameters, strings.ToLower(name)):
 			parameters[i] = name + "=" + mask
 		}
 	}
-	return before + "?" + strings.Join(parameters, "&")
+	at.RawQuery = strings.Join(parameters, "&")
+	return strings.Replace(at.Redacted(), ":xxxxx@", ":"+mask+"@", 1)
 }
 
 // The variables of the environment that matter besides those of flags, by prefix;

@@ -95,7 +95,7 @@ func explainFile(err error, path string) string {
 	isFolder := func() bool { info, err := os.Stat(path); return err == nil && info.IsDir() }
 	switch {
 	case errors.Is(err, syscall.EISDIR), errors.Is(err, fs.ErrExist) && isFolder():
-		return fmt.Sprintf("%s is a directory. Name a file", path)
+		return fmt.Sprintf("%s is a folder. Name a file in it", path)
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Sprintf("%s already exists. Remove it, or name another file", path)
 	case errors.Is(err, syscall.ENOTDIR):

@@ -41,7 +41,7 @@ func (f *FromFlags) check() error {
 	}
 	at, err := url.Parse(f.From)
 	switch {
-	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
+	case err != nil || store.CheckURL(f.From) != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
 		return usagef("--from must be a URL without user, query and fragment, such as https://shop.example, got %q", maskURL(f.From))
 	case f.FromClientID == "":
 		return usagef("--from needs --from-client-id, and the secret in PORTICO_FROM_CLIENT_SECRET or --from-client-secret-file")

@@ -3,6 +3,8 @@ package cli
 import (
 	"log/slog"
 	"net/url"
+
+	"portico/store"
 )
 
 // PurgeFlags are the flags of the purge hook.
@@ -20,7 +22,7 @@ func (f *PurgeFlags) check() error {
 		return nil
 	}
 	at, err := url.Parse(f.PurgeURL)
-	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.Fragment != "" {
+	if err != nil || store.CheckURL(f.PurgeURL) != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.Fragment != "" {
 		return usagef("--purge-url must be a URL without user and fragment, such as https://purge.example/portico, got %q", maskURL(f.PurgeURL))
 	}
 	if f.PurgeSecret == "" && f.PurgeSecretFile == "" {

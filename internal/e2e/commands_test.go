@@ -48,7 +48,7 @@ func TestExitCodes(t *testing.T) {
 		{"import --from-channel web shop.ndjson", 2, "--from-language, --from-channel, --from-tag and --from-folder need --from"},
 		{"import --from https://shop.example --from-client-id x --from-tag " + strings.Repeat("x", 256), 2, "--from-channel and --from-tag must be at most 255 bytes"},
 		{"import --from https://shop.example --from-client-id x --from-client-secret-file missing", 1, "missing does not exist. Correct the path"},
-		{"import --dry-run --database-url file:/ --from https://shop.example --from-client-id x", 1, "/ is a directory. Name a file"},
+		{"import --dry-run --database-url file:/ --from https://shop.example --from-client-id x", 1, "/ is a folder. Name a file in it"},
 		{"import x --from-folder y", 2, "--from-language, --from-channel, --from-tag and --from-folder need --from"},
 		{"import --generate -1", 2, "--generate"},
 		{"import x --database-url portico.db", 2, "--database-url must start with file: or postgres://"},
@@ -75,6 +75,12 @@ func TestExitCodes(t *testing.T) {
 		{"keys list --database-url file:" + missing, 1, "does not exist"},
 		{"doctor --database-url file:" + missing, 1, "does not exist"},
 		{"release list --database-url file:" + missing, 1, "does not exist"},
+		{"doctor --database-url postgres://portico:p@2024/x@host/db", 1, "the database URL cannot be parsed: percent-encode its user and password, with %40 for @ and %2F for /"},
+		{"import --from https://portico:2024/x@shop.example", 2, `--from must be a URL without user, query and fragment, such as https://shop.example, got "https://***"`},
+		{"config --purge-url https://portico:2024/x@purge.example", 2, `--purge-url must be a URL without user and fragment, such as https://purge.example/portico, got "https://***"`},
+		{"config --oidc-issuer https://portico:2024/x@id.example --oidc-audience shop", 2, `--oidc-issuer "https://***"`},
+		{"backup " + missing + " --database-url file:/", 1, "/ is a folder. Name a file in it"},
+		{"serve --addr 127.0.0.1:0 --database-url file:/", 1, "/ is a folder. Name a file in it"},
 		{"serve --trusted-proxy proxy.example", 2, "--trusted-proxy must be a network such as 10.0.0.0/8"},
 		{"serve --code-rate-client -1", 2, "--code-rate-client"},
 		{"serve --jobs-client=-1", 2, "--jobs-client, --codes-client and --codes-waiting must be 1 or more, or 0 for the default"},
@@ -120,6 +126,7 @@ func TestExitCodes(t *testing.T) {
 			require.Contains(t, stderr, "portico: ")
 			require.Equal(t, code == 2, strings.Contains(stderr, "See: portico"), "hint at --help for usage errors only")
 			require.NotContains(t, stderr, "dG9vIHNob3J0", "errors contain no key")
+			require.NotContains(t, stderr, "2024", "errors contain no part of a password")
 		})
 	}
 	require.NoFileExists(t, missing)

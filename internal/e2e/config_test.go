@@ -89,6 +89,7 @@ func TestConfigMasksSecrets(t *testing.T) {
 		{"database-url", "postgresql://db.example/shop?sslmode=disable&password=" + canary},
 		{"database-url", "postgres://db.example/shop?user=me&sslpassword=" + canary + "&unknown=" + canary},
 		{"database-url", "postgres://db.example/shop?" + canary},
+		{"database-url", "postgres://user@db.example/shop?password=a@" + canary},
 	} {
 		twin := "PORTICO_" + strings.ToUpper(strings.ReplaceAll(given[0], "-", "_"))
 		for _, way := range []string{"flag", "environment"} {

@@ -30,6 +30,43 @@ func mountSmall(t *testing.T, folder string, size int) {
 	t.Cleanup(func() { require.NoError(t, exec.Command("umount", "--lazy", folder).Run()) })
 }
 
+// TestCommandsNameTheFullDisk: a backup to a full disk names its target, and doctor finds the full disk of a database, as /readyz does.
+func TestCommandsNameTheFullDisk(t *testing.T) {
+	t.Parallel()
+	target, disk := t.TempDir(), t.TempDir()
+	mountSmall(t, target, 1)
+	mountSmall(t, disk, 16)
+	flags := []string{"--database-url", "file:" + filepath.Join(disk, "portico.db")}
+	mustRun(t, append([]string{"import", demoShop}, flags...)...)
+	require.NoError(t, os.WriteFile(filepath.Join(target, "filler"), make([]byte, 512<<10), 0o600))
+	file := filepath.Join(target, "shop.backup")
+	code, _, stderr := portico(t, append([]string{"backup", file}, flags...)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "the disk of "+file+" is full. Free some space, then run the command again")
+	left, err := os.ReadDir(target)
+	require.NoError(t, err)
+	require.Len(t, left, 1, "the filler")
+
+	s := startServer(t, append(flags, "--admin-addr", "127.0.0.1:0")...)
+	ready := func() string {
+		_, body := (&serverProcess{url: s.admin}).send(t, "GET", "/readyz", "")
+		return body
+	}
+	require.Contains(t, mustRun(t, append([]string{"doctor"}, flags...)...), "0 errors")
+	require.NotContains(t, ready(), "writes fail")
+	filler, err := os.Create(filepath.Join(disk, "filler"))
+	require.NoError(t, err)
+	t.Cleanup(func() { filler.Close() })
+	_, err = filler.Write(make([]byte, 16<<20))
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	code, stdout, _ := portico(t, append([]string{"doctor"}, flags...)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stdout, "error: The disk of the database has space. Not for 1, for example writes fail.\n    Free space on the disk")
+	require.Contains(t, ready(), "writes fail: the database's disk is full")
+	require.NoError(t, filler.Truncate(0))
+	require.NotContains(t, ready(), "writes fail", "there is room again")
+}
+
 // TestFullDisk fills the disk: writes get an error that says so, reads work, acknowledged writes
 // stay, and writes work again once there is space.
 func TestFullDisk(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -65,6 +66,12 @@ func New(ctx context.Context, version, backend string, log *slog.Logger) (*Traci
 			return nil, fmt.Errorf("%s must be http/protobuf or unset, got %q", name, protocol)
 		}
 		break
+	}
+	for _, name := range []string{endpointEnv, tracesEndpointEnv} {
+		address := strings.TrimSpace(os.Getenv(name))
+		if _, err := url.Parse(address); err != nil || store.CheckURL(address) != nil { // the library would log it
+			return nil, fmt.Errorf("%s cannot be parsed: percent-encode its user and password", name)
+		}
 	}
 	otel.SetErrorHandler(&errorLogger{log: log})
 	exporter, err := otlptracehttp.New(ctx)

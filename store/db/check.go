@@ -3,7 +3,10 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+
+	"portico/store"
 )
 
 // Check is a rule that the rows of a database follow. Packages declare those of their
@@ -54,6 +57,15 @@ func (s *DB) FileCheck() Check {
 		Rule: "The database file and its indexes are intact.", Broken: s.dialect.Damage(),
 		Advice: "Restore the last backup on SQLite. On PostgreSQL run REINDEX for the named index.",
 	}
+}
+
+// DiskCheck checks that WriteTrouble finds no full disk.
+func (s *DB) DiskCheck() Check {
+	broken := `SELECT 'writes fail' WHERE 1 = 0`
+	if errors.Is(s.WriteTrouble(), store.ErrDiskFull) {
+		broken = `SELECT 'writes fail'`
+	}
+	return Check{Rule: "The disk of the database has space.", Broken: broken, Advice: "Free space on the disk, or move the database to a larger one."}
 }
 
 // ClockCheck checks that the clocks of this process and the database agree within a

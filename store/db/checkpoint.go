@@ -36,6 +36,9 @@ func (s *DB) checkpoint(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+		if s.pools.FileGuard.Check() != nil {
+			return
+		}
 		pause := checkpointEvery
 		if copied, err := c.run(ctx); err != nil || !copied {
 			pause = blockedPause

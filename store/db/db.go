@@ -156,13 +156,16 @@ func (s *DB) SlowStatements() map[string]int64 {
 const troubleTime = time.Minute
 
 // WriteTrouble returns why the database did not take a write within the last minute: store.ErrDiskFull,
-// store.ErrReadOnly or store.ErrUnavailable; nil if it took all. It does not query the database.
+// store.ErrReadOnly or store.ErrUnavailable; nil if it took all. A full disk of a SQLite file counts. It does not query the database.
 func (s *DB) WriteTrouble() error {
 	if s.ReadOnly() {
 		return store.ErrReadOnly
 	}
 	if last := s.failedWrites.last.Load(); last != nil && time.Since(last.at) < troubleTime {
 		return last.cause
+	}
+	if s.pools.FileGuard.IsDiskFull() {
+		return store.ErrDiskFull
 	}
 	return nil
 }

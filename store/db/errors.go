@@ -14,7 +14,7 @@ func (s *DB) readError(err error) error {
 	if s.IsClosing() {
 		return fmt.Errorf("%w: %w", store.ErrClosed, err)
 	}
-	if s.pools.FileGuard.IsReplaced() {
+	if s.pools.FileGuard.Check() != nil {
 		return fmt.Errorf("%w: %w", store.ErrFileReplaced, err)
 	}
 	return s.databaseError(err)

@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"bytes"
 	"database/sql"
 	"fmt"
 	"os"
@@ -34,7 +35,7 @@ func fileReplaced(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, os.Rename(path, former))
 		require.NoError(t, os.Rename(other, path))
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted") // before any poll
-		require.ErrorContains(t, s.Ping(t.Context()), "moved or replaced")
+		require.ErrorContains(t, s.Ping(t.Context()), "moved, replaced or overwritten")
 		storetest.Eventually(t, true, func() bool {
 			_, err := s.Stock.List(t.Context(), store.ListQuery{})
 			return store.HasCode(err, store.Unavailable)
@@ -75,6 +76,50 @@ func fileReplacedBeforeClose(backend storetest.Backend) func(*testing.T) {
 		var records int
 		require.NoError(t, db.QueryRow(`SELECT COUNT(*) FROM stock`).Scan(&records))
 		require.Zero(t, records, "the former file's WAL is not applied")
+	}
+}
+
+// fileOverwritten copies an older database over the file of an open store, as cp does. The next write is refused, no log of the former
+// database gets into the copy, and neither checkpoints nor another process raise a false alarm.
+func fileOverwritten(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		if backend.Name != "sqlite" {
+			t.Skip("applies only to SQLite")
+		}
+		s := storetest.OpenWithStock(t, backend, 0, "a")
+		path, _ := shop.SQLiteFile(backend.URL(t))
+		backup := filepath.Join(t.TempDir(), "old.db")
+		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
+		require.NoError(t, shop.Backup(t.Context(), backend.URL(t), backup))
+		old, err := os.ReadFile(backup)
+		require.NoError(t, err)
+		other := backend.SQL(t)
+		for i := range 20 { // of either process, with and without a checkpoint
+			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
+			_, err := other.Exec(`CREATE TABLE other` + fmt.Sprint(i) + ` (id INTEGER)`)
+			require.NoError(t, err)
+			if i%3 == 0 {
+				_, err = other.Exec(`PRAGMA wal_checkpoint(PASSIVE)`)
+				require.NoError(t, err)
+			}
+		}
+		require.NoError(t, s.Ping(t.Context()))
+		require.NoError(t, other.Close())
+		require.NoError(t, os.WriteFile(path, old, 0o600))
+		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted") // before any poll
+		require.ErrorContains(t, s.Ping(t.Context()), "overwritten")
+		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted")
+		storetest.Eventually(t, 0, func() int64 { return sizeOf(t, path+"-wal") }, "the log is of the former database")
+		require.Positive(t, sizeOf(t, path+"-wal.old"))
+		require.NoError(t, s.Close())
+		now, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(old, now), "nothing was written into the copy")
+
+		again, err := shop.Open(t.Context(), shop.Config{URL: backend.URL(t)})
+		require.NoError(t, err)
+		t.Cleanup(func() { again.Close() })
+		require.Equal(t, 1, storetest.Available(t, again, "a"))
 	}
 }
 

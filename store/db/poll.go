@@ -290,7 +290,7 @@ func (s *DB) primaryKeys(ctx context.Context) ([]string, error) {
 
 // stopServing stops serving cached data and all reads. It is called once the database file was replaced.
 func (s *DB) stopServing() {
-	s.Log.Error("the database file was moved or replaced; this server serves nothing until it is restarted", "file", s.pools.FileGuard.Path)
+	s.Log.Error("the database file was moved, replaced or overwritten; this server serves nothing until it is restarted", "file", s.pools.FileGuard.Path)
 	for _, name := range []Topic{TopicSettings, TopicCatalog} { // cached values are no longer current, and nothing is served without these
 		s.topics.version(name).Add(1)
 	}

@@ -30,6 +30,7 @@ func TestWriteOutcomes(t *testing.T) {
 		t.Run("a replaced file is no longer used, and no acknowledged write is lost", fileReplaced(backend))
 		t.Run("the WAL shrinks after a long read", walShrinks(backend))
 		t.Run("the WAL of a replaced file is not applied to the new one", fileReplacedBeforeClose(backend))
+		t.Run("a file that was overwritten is noticed at once", fileOverwritten(backend))
 	})
 }
 

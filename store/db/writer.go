@@ -139,8 +139,8 @@ func (w *writerConn) finish(group []*queuedWrite) {
 // the error of a single write is in its err.
 func (w *writerConn) commit(group []*queuedWrite) (err error) {
 	ctx := context.Background()
-	if w.db.pools.FileGuard.IsReplaced() {
-		return store.ErrFileReplaced
+	if err := w.db.pools.FileGuard.Check(); err != nil {
+		return err
 	}
 	if err := w.open(ctx); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (w *writerConn) runWrite(j *queuedWrite) {
 
 // finishCheckpoint copies the last pages of the log, so that the next commit starts it again.
 func (w *writerConn) finishCheckpoint() {
-	if w.conn == nil || !w.db.checkpointer.finish.CompareAndSwap(true, false) {
+	if w.conn == nil || w.db.pools.FileGuard.IsReplaced() || !w.db.checkpointer.finish.CompareAndSwap(true, false) {
 		return
 	}
 	if _, err := w.Exec(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`); err != nil {
@@ -242,15 +242,15 @@ func (w *writerConn) finishCheckpoint() {
 const checkpointTries = 20
 
 // abandonFile empties the write-ahead log of the old file before the connection closes: the new file would otherwise be opened
-// with the old log. It logs an error if it cannot.
+// with the old log. The log is copied into the old file, unless that was overwritten. It logs an error if it cannot.
 func (w *writerConn) abandonFile() {
 	ctx := context.Background()
 	conn := w.conn
-	var err error
-	if conn == nil {
+	dropped, err := w.db.pools.FileGuard.DropLog()
+	if conn == nil && !dropped {
 		conn, err = w.db.pools.Write.Conn(ctx)
 	}
-	if err == nil {
+	if err == nil && !dropped {
 		err = emptyLog(ctx, conn, checkpointTries)
 	}
 	if err != nil {

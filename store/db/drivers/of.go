@@ -4,8 +4,10 @@ package drivers
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
+	"portico/store"
 	"portico/store/db/dialect"
 )
 
@@ -13,6 +15,9 @@ import (
 func Of(address string) (dialect.Dialect, error) {
 	switch {
 	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
+		if err := store.CheckURL(address); err != nil {
+			return nil, fmt.Errorf("the database URL %w", err)
+		}
 		return postgresDialect{}, nil
 	case strings.HasPrefix(address, "file:"):
 		return sqliteDialect{}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"portico/store"
 	"portico/store/db/dialect"
 )
 
@@ -18,7 +19,7 @@ import (
 // database's identity, which is known once the primary is open.
 func (postgresDialect) OpenStandby(ctx context.Context, config dialect.Config, identityExpression func() string) (dialect.StandbyPool, error) {
 	own, err := pgxpool.ParseConfig(config.ReadURL)
-	if err != nil {
+	if err != nil || store.CheckURL(config.ReadURL) != nil {
 		return dialect.StandbyPool{}, errors.New("the URL of the standby is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
 	}
 	if config.Readers > 0 {

@@ -51,9 +51,6 @@ func (d sqliteDialect) Open(ctx context.Context, config dialect.Config) (dialect
 	if _, err := os.Stat(filepath.Dir(path)); err != nil { // do not create a folder: the path may be mistyped
 		return dialect.Pools{}, &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return dialect.Pools{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
-	}
 	if err := d.Check(ctx, config); err != nil {
 		return dialect.Pools{}, err
 	}
@@ -98,7 +95,12 @@ func (d sqliteDialect) Open(ctx context.Context, config dialect.Config) (dialect
 		return dialect.Pools{}, errors.Join(err, snapshots.Close(), read.Close(), write.Close())
 	}
 	checkpoints.SetMaxOpenConns(1)
-	return dialect.Pools{Read: read, Write: write, Snapshots: snapshots, Checkpoints: checkpoints, Maintenance: write, Closer: closers{checkpoints, read, write, snapshots}, FileGuard: guard, Reset: func() {},
+	all := closers{checkpoints, read, write, snapshots}
+	watched, err := guard.Watch(ctx, checkpoints)
+	if all = append(all, watched...); err != nil {
+		return dialect.Pools{}, errors.Join(err, all.Close())
+	}
+	return dialect.Pools{Read: read, Write: write, Snapshots: snapshots, Checkpoints: checkpoints, Maintenance: write, Closer: all, FileGuard: guard, Reset: func() {},
 		Identity: func() string { return `'one file'` }, // the FileGuard watches the file
 		Stats:    []func() dialect.PoolStats{sqlPoolStats("read", read), sqlPoolStats("long", snapshots), sqlPoolStats("write", write)}}, nil
 }
@@ -246,6 +248,9 @@ func (sqliteDialect) Backup(ctx context.Context, config dialect.Config, path str
 		return err
 	}
 	if _, err := db.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
+		if (sqliteDialect{}).Classify(err) == dialect.DiskFull { // of the copy: the database is only read
+			err = &fs.PathError{Op: "write", Path: path, Err: syscall.ENOSPC}
+		}
 		return err
 	}
 	return cmp.Or(checkBackup(ctx, db, path), guard.Check())
@@ -304,6 +309,8 @@ func (sqliteDialect) OpenReadOnly(ctx context.Context, databaseURL string, fn fu
 		return nil
 	case err != nil:
 		return err
+	case info.IsDir():
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	case info.Size() == 0:
 		return nil
 	}

@@ -1,0 +1,6 @@
+//go:build !linux && !darwin
+
+package dialect
+
+// IsDiskFull reports false.
+func (*FileGuard) IsDiskFull() bool { return false }
