@@ -60,7 +60,21 @@ func computingLines() string {
 		add(`{"type":"promotion","id":"gifts-%d","name":"Gifts","description":"","promotion_type":"bundle_gift","enabled":true,"automatic":true,"start":"2024-01-01","end":"2100-01-01","schema":{"requirements":[%s],"gifts":[%s]}}`,
 			i, strings.Join(parts, ","), strings.Join(skus, ","))
 	}
+	lines = append(lines, bundlesOfParts(20))
 	add(`{"type":"node","id":"wordy","attributes":{"name":"Wordy"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"tree"}},"products":{"data":[%s]}}}`, strings.Join(products, ","))
+	return strings.Join(lines, "\n")
+}
+
+// bundlesOfParts are automatic promotions with as many parts as they may have, of one wordy product each.
+func bundlesOfParts(n int) string {
+	parts := make([]string, bundleParts)
+	for i := range parts {
+		parts[i] = fmt.Sprintf(`{"targets":["WORDY-%02d"],"quantity":1}`, i)
+	}
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = fmt.Sprintf(`{"type":"promotion","id":"parts-%03d","name":"Parts","description":"","promotion_type":"bundle_fixed_discount","enabled":true,"automatic":true,"start":"2024-01-01","end":"2090-01-01","schema":{"requirements":[%s],"currencies":[{"currency":"USD","amount":100}]}}`, i, strings.Join(parts, ","))
+	}
 	return strings.Join(lines, "\n")
 }
 
@@ -79,6 +93,12 @@ var computing = map[string]func(n int) (string, graphtest.Variables){
 	},
 	"carts with bundles": func(n int) (string, graphtest.Variables) {
 		return `query($l: [CartLineInput!]!) {` + graphtest.Many(n, ` a#: cartPreview(lines: $l) {total {amount}}`) + `}`, fullCart()
+	},
+	"carts over promotions with many parts": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: cartPreview(lines: [{productId: "wordy-00", quantity: 1}]) {total {amount}}`) + `}`, nil
+	},
+	"promotions of products": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: product(by: {id: "wordy-00"}) {promotions {name}}`) + `}`, nil
 	},
 }
 
@@ -104,6 +124,54 @@ func fullCart() graphtest.Variables {
 	return graphtest.Variables{"l": lines}
 }
 
+// The test draws operations whose work is computation: searches for mistyped words, carts and products over as many promotions with
+// many parts as take part in a cart, and sitemaps. An operation runs whole only up to a number of them that takes 0.1 s of CPU, and one
+// that is refused takes no more.
+func TestCostFollowsWork(t *testing.T) {
+	seed := storetest.Seed(t)
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
+		draw := rand.New(rand.NewPCG(seed, 0))
+		w := newWorker(graphtest.Open(t, e, computingShop()+"\n"+strings.ReplaceAll(bundlesOfParts(201), "parts-", "more-")))
+		words := 0 // that were searched before, and need no correction again
+		for _, c := range []struct {
+			name  string
+			shape func(n int) (string, graphtest.Variables)
+			most  int // that run whole
+		}{
+			{"mistyped words", func(n int) (string, graphtest.Variables) {
+				words += 20 * n
+				return searches(n, func(alias, i int) string { return mistyped(words - 20*n + alias*20 + i) }), nil
+			}, 30},
+			{"carts with bundles", computing["carts with bundles"], 1},
+			{"carts over promotions with many parts", computing["carts over promotions with many parts"], 4},
+			{"promotions of products", computing["promotions of products"], 5},
+			{"active promotions", func(n int) (string, graphtest.Variables) {
+				return `{` + graphtest.Many(n, ` a#: activePromotions(first: 1) {name}`) + `}`, nil
+			}, 5},
+			{"sitemaps", shapes["sitemaps"], 14},
+		} {
+			var slowest work
+			for i := range storetest.QuickOrFull(4, 20) {
+				n := c.most + 1
+				if i > 0 {
+					n = 1 + draw.IntN(4*c.most)
+				}
+				query, values := c.shape(n)
+				did := w.ask(t, query, values, graphtest.PublicClient(), false)
+				if did.cpu > slowest.cpu {
+					slowest = did
+				}
+				if n > c.most {
+					require.Contains(t, did.failure, "may cost 60,000", "%d %s: %v", n, c.name, did)
+				}
+				require.Less(t, did.charged, maxCharged*5/4, "%d %s", n, c.name)
+				require.Less(t, did.allocated, maxWork, "%d %s: %v", n, c.name, did)
+			}
+			t.Logf("%s: the slowest: %v", c.name, slowest)
+		}
+	})
+}
+
 // Each loop that computes counts its steps in the operation's budget, and ends soon after that is spent.
 func TestComputingIsCharged(t *testing.T) {
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
@@ -113,7 +181,8 @@ func TestComputingIsCharged(t *testing.T) {
 				query, values := computing[name](n)
 				return w.ask(t, query, values, graphtest.PublicClient(), false)
 			}
-			few, many := ask(1), ask(map[string]int{"mistyped words": 200, "carts with bundles": 20}[name]) // which the estimate accepts
+			// The estimate accepts so many.
+			few, many := ask(1), ask(map[string]int{"mistyped words": 110, "carts with bundles": 20, "carts over promotions with many parts": 40, "promotions of products": 40}[name])
 			t.Logf("%s: once: %v; too often: %v", name, few, many)
 			require.Empty(t, few.failure, name)
 			require.Contains(t, many.failure, "may cost 60,000", name)

@@ -406,6 +406,9 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 	"texts of translations": func(n int) (string, graphtest.Variables) {
 		return `{` + graphtest.Many(n, ` a#: product(by: {id: "thing-00#"}) {translations {name description}}`) + `}`, nil
 	},
+	"sitemaps": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: sitemap(first: 1000) {nodes {path kind uuid publishedAt}}`) + `}`, nil
+	},
 	"filters of many ids": func(n int) (string, graphtest.Variables) {
 		return `query($i: [ID!]) {` + graphtest.Many(n, ` a#: products(filter: {ids: $i}) {totalCount}`) + `}`, graphtest.Variables{"i": slices.Repeat([]any{"thing-001"}, 1000)}
 	},

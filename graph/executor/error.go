@@ -25,7 +25,7 @@ import (
 
 // errorPresenter returns the function that makes each error of a field the client's. It counts the error, and returns nil if the
 // response has too many. An error of the library keeps its message, with its code or else INVALID. Any other gets message and
-// code of the first store.Error, and extensions.argument if it is about an input. Internal errors are logged, and their cause is
+// code of the first store.Error, and extensions.argument if it is about an input. The message of an opctx.Refusal begins with the field. Internal errors are logged, and their cause is
 // hidden from the client.
 func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
@@ -49,7 +49,12 @@ func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 			}
 			log.ErrorContext(ctx, "a resolver failed", "error", err, "path", shown.Path.String())
 		}
-		shown.Message = shorten(model.Message(first))
+		message := model.Message(first)
+		var refused *opctx.Refusal
+		if field := graphql.GetFieldContext(ctx); field != nil && errors.As(err, &refused) {
+			message = limits.FieldAsSent(field.Field.Field) + ": " + message
+		}
+		shown.Message = shorten(message)
 		shown.Extensions = map[string]any{"code": first.Code}
 		if len(first.Path) > 0 {
 			shown.Extensions["argument"] = model.ArgumentPath(first.Path)

@@ -24,14 +24,16 @@ import (
 func TestCostErrorSuggestsAPageSize(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil)
-	fits := regexp.MustCompile(`It fits with pages of at most (\d+), such as first: (\d+) in every list\.`)
+	fits := regexp.MustCompile(`It fits with at most (\d+) rows in each list: lower first, last or the number of ids to that\.$`)
 	for _, c := range []struct{ name, query, says string }{
 		{"products of nodes", `query($n: Int) { catalogNodes(first: $n) { nodes { id products(first: $n) { edges { node { id sku name slug description } } } } } }`,
-			"catalogNodes.products: 10,000 rows requested by first: 100 x 100; the operation may cost 60,000, and could cost 71,"},
+			"catalogNodes(first: $n).products(first: $n): 10,000 rows; the operation may cost 60,000, and could cost 71,"},
 		{"with other lists beside them", `query($n: Int) { files(first: $n) { nodes { id } } catalogNodes(first: $n) { nodes { products(first: $n) { totalCount nodes { id children { id name sku slug } } } } } }`,
-			"catalogNodes.products: 10,000 rows requested by first: 100 x 100"},
+			"catalogNodes(first: $n).products(first: $n): 10,000 rows; the"},
 		{"by a fragment", `query($n: Int) { hierarchies(last: $n) { nodes { ...shelf } } } fragment shelf on Hierarchy { products(first: $n) { nodes { componentProductsConnection(first: $n) { nodes { id } } } } }`,
-			"hierarchies.products.componentProductsConnection: 1,000,000 rows requested by first: 100 x 100 x 100"},
+			"hierarchies(last: $n).products(first: $n).componentProductsConnection(first: $n): 1,000,000 rows; the"},
+		{"aliases", `query($n: Int) {` + graphtest.Many(8, ` a#: products(first: $n, offset: #) { nodes { children { name sku slug } `+graphtest.Many(80, ` b#: name`)+` } }`) + `}`,
+			"products(first: $n, offset: 0) (8 times): 100 rows each time; the operation may cost 60,000, and could cost "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			refused := s.Post(t, c.query, graphtest.Variables{"n": 100})
@@ -46,8 +48,30 @@ func TestCostErrorSuggestsAPageSize(t *testing.T) {
 		})
 	}
 	aliases := s.Post(t, `query($i: [ID!]) {`+graphtest.Many(300, ` a#: products(first: 1, filter: {ids: $i}) {totalCount}`)+`}`, graphtest.Variables{"i": slices.Repeat([]any{"x"}, 1000)})
-	require.Contains(t, aliases.Errors[0].Message, "products (300 times) costs most; the operation may cost 60,000, and could cost 15")
+	require.Contains(t, aliases.Errors[0].Message, "products(first: 1, filter: …) (300 times) costs most; the operation may cost 60,000, and could cost 15")
 	require.Contains(t, aliases.Errors[0].Message, "Select fewer fields, or send several operations.")
+}
+
+// Each part of a sitemap has the rows that first requests, up to 1000, and each row counts. Lists by ids, and lists without an argument,
+// have their own rows.
+func TestCostErrorNamesArgumentsAsSent(t *testing.T) {
+	t.Parallel()
+	s := graphtest.Serve(nil)
+	for _, c := range []struct {
+		query, says string
+		values      graphtest.Variables
+	}{
+		{`{` + graphtest.Many(60, ` a#: sitemap(first: 1000) {nodes {path}}`) + `}`, "sitemap(first: 1000) (60 times): 1,000 rows each time; the operation may cost 60,000, and could cost 121,440. It fits with at most 488 rows in each list", nil},
+		{`{` + graphtest.Many(60, ` a#: sitemap {nodes {path}}`) + `}`, "sitemap (60 times): 1,000 rows each time; the", nil},
+		{`query($n: Int!) {` + graphtest.Many(60, ` a#: sitemap(first: $n) {nodes {path kind}}`) + `}`, "sitemap(first: $n) (60 times): 400 rows each time; the", graphtest.Variables{"n": 400}},
+		{`query($i: [ID!]!) { files(ids: $i) {nodes {id}} nodes(ids: $i) {... on Product {` + graphtest.Many(170, ` a#: seo {title}`) + `}} }`, "nodes(ids: $i): 100 rows; the", graphtest.Variables{"i": slices.Repeat([]any{"x"}, 100)}},
+		{`{ products(last: 100) {nodes {` + graphtest.Many(480, ` a#: children {name sku}`) + `}} }`, "products(last: 100): 100 rows; the", nil},
+		{`{ hierarchies {nodes {products(filter: {search: "mug"}) {nodes {` + graphtest.Many(400, ` a#: name`) + `}}}} }`, "hierarchies.products(filter: …): 625 rows; the", nil},
+	} {
+		refused := s.Post(t, c.query, c.values)
+		require.Equal(t, []store.Code{store.Unprocessable}, refused.Codes(), c.says)
+		require.True(t, strings.HasPrefix(refused.Errors[0].Message, c.says), "%s: %s", c.says, refused.Errors[0].Message)
+	}
 }
 
 // treeShop returns a tree of three levels, with as many children in each node as at the top. Every
@@ -105,6 +129,31 @@ func TestMenusCostTheirActualNodes(t *testing.T) {
 	})
 }
 
+// Each kind of charge while an operation runs names the field that exceeds the budget, its arguments as they were sent, and the bound.
+func TestRefusalsNameTheirField(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, computingShop(), func(c *shop.Config) { c.NoCache = true })
+		bounds := limits.Defaults()
+		bounds.Cost = 700
+		tight := graphtest.ServeWithLimits(s, bounds)
+		const spent = ": The operation may cost 700, and costs more here. Its fields were estimated to cost "
+		for _, c := range []struct{ query, says string }{
+			{`{ cartPreview(lines: [{productId: "wordy-00", quantity: 1}]) {total {amount}} }`, "cartPreview(lines: …)" + spent},
+			{`{ products(first: 1, filter: {search: "` + mistyped(4001) + " " + mistyped(4002) + " " + mistyped(4003) + " " + mistyped(4004) + `"}) {totalCount} }`, "products(first: 1, filter: …)" + spent},
+			{`{ sitemap(first: 100) {endCursor} }`, "sitemap(first: 100)" + spent},
+			{`{ activePromotions(first: 2) {name} }`, "activePromotions(first: 2)" + spent},
+			{`{ product(by: {id: "wordy-00"}) {promotions {name}} }`, "promotions" + spent},
+			{`{ hierarchies(first: 1) {nodes {allNodes(first: 100) {nodes {` + graphtest.Many(480, ` a#: name`) + ` hierarchy {` + graphtest.Many(480, ` a#: name`) + `}}}}} }`, "allNodes(first: 100): 1 nodes here, each of which costs 963 with what is selected below it; the operation may cost 700."},
+		} {
+			refused := tight.Post(t, c.query, nil)
+			require.NotEmpty(t, refused.Errors, c.query)
+			require.Equal(t, store.Unprocessable, refused.Codes()[0])
+			require.True(t, strings.HasPrefix(refused.Errors[0].Message, c.says), "%s: %s", c.says, refused.Errors[0].Message)
+		}
+	})
+}
+
 // Documents that are read from the database are charged. Those in memory are free.
 func TestReadsFromTheDatabaseAreCharged(t *testing.T) {
 	t.Parallel()
@@ -118,7 +167,7 @@ func TestReadsFromTheDatabaseAreCharged(t *testing.T) {
 		many := tight.Post(t, `{ products(first: 100) { nodes { name } } }`, nil)
 		require.Equal(t, []store.Code{store.Unprocessable}, many.Codes())
 		require.Equal(t, http.StatusOK, many.Code)
-		require.Contains(t, many.Errors[0].Message, "The operation reads too much: it may cost 4,000, and was estimated to cost 2")
+		require.Contains(t, many.Errors[0].Message, "products(first: 100): The operation may cost 4,000, and costs more here. Its fields were estimated to cost 2")
 		texts := tight.Post(t, `{ products(first: 10, filter: {bounds: {id: {ge: "thing-"}}}, orderBy: {field: ID}) { nodes { translations { locale } } } }`, nil)
 		require.Equal(t, []store.Code{store.Unprocessable}, texts.Codes()[:1], "translations are read, whatever is selected of them")
 	})

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -87,7 +88,7 @@ func (e *CostEstimator) Check(operation *ast.OperationDefinition, variables map[
 	cost := int(math.Ceil(c.selectionSet(operation.SelectionSet).forRows(1)))
 	allowed := Allowance{RowCosts: c.unsized, MeteredRowCost: c.meteredCost, Max: int64(e.config.Cost), Estimated: int64(cost)}
 	if c.byGqlgen {
-		allowed.Estimated, allowed.FieldBytes = 0, gqlgenField // fields are charged when they run
+		allowed.FieldBytes = gqlgenField // fields are charged when they run
 	}
 	if cost > e.config.Cost {
 		return allowed, &Cost{cost, e.config.Cost}, e.tooExpensive(operation, variables, cost)
@@ -97,7 +98,7 @@ func (e *CostEstimator) Check(operation *ast.OperationDefinition, variables map[
 
 // newOperationCost returns the state of an estimate that has visited nothing yet.
 func (e *CostEstimator) newOperationCost(operation *ast.OperationDefinition, variables map[string]any) *operationCost {
-	c := &operationCost{CostEstimator: e, operation: operation, variables: variables, maxPage: store.MaxPageLength, factor: 1, valueWeight: valueWeight,
+	c := &operationCost{CostEstimator: e, operation: operation, variables: variables, maxPage: math.MaxInt32, factor: 1, valueWeight: valueWeight,
 		variableCosts: map[string]float64{}, fragments: map[string]fragmentCost{}, unsized: map[string]float64{}}
 	if c.byGqlgen = operation.Operation != ast.Query || SelectsSchema(operation.SelectionSet, map[string]bool{}); c.byGqlgen {
 		c.factor = gqlgenFactor
@@ -116,6 +117,7 @@ type operationCost struct {
 	operation     *ast.OperationDefinition
 	variables     map[string]any
 	maxPage       float64                 // largest page size; largestPage tries smaller ones
+	longest       float64                 // page of a list that was visited
 	byGqlgen      bool                    // gqlgen's executor runs the operation
 	factor        float64                 // of each field
 	valueWeight   float64                 // of each value of an argument
@@ -261,24 +263,35 @@ func (c *operationCost) rows(field *ast.Field) float64 {
 	for _, name := range []string{"first", "last"} {
 		if argument := field.Arguments.ForName(name); argument != nil {
 			if n, ok := c.number(argument.Value); ok {
-				return min(c.maxPage, max(1, n))
+				return c.page(field, n)
 			}
 		}
 	}
 	if definition := field.Definition.Arguments.ForName("first"); definition != nil {
-		if definition.DefaultValue != nil {
-			if n, err := strconv.ParseFloat(definition.DefaultValue.Raw, 64); err == nil {
-				return min(c.maxPage, n)
-			}
-		}
-		return min(c.maxPage, store.DefaultPageLength)
+		return c.page(field, cmp.Or(defaultNumber(definition), store.DefaultPageLength))
 	}
 	for _, argument := range field.Arguments { // resources by id
 		if field.Definition.Type.Elem != nil && argument.Value.ExpectedType.Elem != nil {
-			return min(c.maxPage, max(1, c.length(argument.Value)))
+			return c.page(field, c.length(argument.Value))
 		}
 	}
 	return 1 // an object, or a list that is part of its row, such as the tiers of a price
+}
+
+// page returns the rows of a page of a field. A page has at most store.MaxPageLength rows, or as many as the default of the
+// argument first, which is more for a sitemap.
+func (c *operationCost) page(field *ast.Field, n float64) float64 {
+	n = min(max(1, n), max(store.MaxPageLength, defaultNumber(field.Definition.Arguments.ForName("first"))))
+	c.longest = max(c.longest, n)
+	return min(c.maxPage, n)
+}
+
+// defaultNumber returns the default of an argument; 0 for none.
+func defaultNumber(definition *ast.ArgumentDefinition) (n float64) {
+	if definition != nil && definition.DefaultValue != nil {
+		n, _ = strconv.ParseFloat(definition.DefaultValue.Raw, 64)
+	}
+	return n
 }
 
 // itemsOf returns how many items or ids the input of a mutation has, in a literal or a variable; 0 for none.

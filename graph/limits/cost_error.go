@@ -16,11 +16,12 @@ import (
 // tooExpensive returns the error of an operation that costs too much: it names the most expensive list
 // and a page size that fits.
 func (e *CostEstimator) tooExpensive(operation *ast.OperationDefinition, variables map[string]any, cost int) *gqlerror.Error {
+	c := e.newOperationCost(operation, variables)
+	path := c.describeCostliest(operation.SelectionSet)
 	hint := "Select fewer fields, or send several operations."
-	if fits := e.largestPage(operation, variables); fits > 0 {
-		hint = fmt.Sprintf("It fits with pages of at most %d, such as first: %d in every list.", fits, fits)
+	if fits := e.largestPage(operation, variables, int(c.longest)); fits > 0 {
+		hint = fmt.Sprintf("It fits with at most %d rows in each list: lower first, last or the number of ids to that.", fits)
 	}
-	path := e.newOperationCost(operation, variables).describeCostliest(operation.SelectionSet)
 	return &gqlerror.Error{
 		Message: fmt.Sprintf("%s; the operation may cost %s, and could cost %s. %s",
 			path, FormatCount(float64(e.config.Cost)), FormatCount(float64(cost)), hint),
@@ -28,23 +29,23 @@ func (e *CostEstimator) tooExpensive(operation *ast.OperationDefinition, variabl
 	}
 }
 
-// largestPage returns the largest page size for all lists with which an operation that is too expensive would be within the limit;
-// 0 if it is too expensive with every page size.
-func (e *CostEstimator) largestPage(operation *ast.OperationDefinition, variables map[string]any) int {
-	return sort.Search(store.MaxPageLength, func(below int) bool { // the last size that fits is one below the first that does not
+// largestPage returns the largest page size below longest for all lists with which an operation that is too expensive would be within
+// the limit; 0 if it is too expensive with every page size.
+func (e *CostEstimator) largestPage(operation *ast.OperationDefinition, variables map[string]any, longest int) int {
+	return sort.Search(longest, func(below int) bool { // the last size that fits is one below the first that does not
 		c := e.newOperationCost(operation, variables)
 		c.maxPage = float64(below + 1)
 		return math.Ceil(c.selectionSet(operation.SelectionSet).forRows(1)) > float64(e.config.Cost)
 	})
 }
 
-// describeCostliest describes the list that costs most: its path and how many rows are requested. It goes down from the root along
-// the fields that cost most, to the innermost list with several rows. Paths leave out edges, nodes and node of connections. Without
-// such a list, the path ends at the first field that is selected several times, or else at the last one.
+// describeCostliest describes the list that costs most: its path, with arguments as they were sent, and how many rows are requested. It
+// goes down from the root along the fields that cost most, to the innermost list with several rows. Paths leave out edges, nodes and
+// node of connections. Without such a list, the path ends at the first field that is selected several times, or else at the last one.
 func (c *operationCost) describeCostliest(set ast.SelectionSet) string {
 	var path, longest, repeated []string // down to the current field, to the innermost list, to the repeated field
-	var pages, requested []string        // page sizes of the lists in path, and in longest
-	rows, most := 1., 1.                 // their products
+	rows, most := 1., 1.                 // of the lists in path, and in longest
+	each := ""                           // if a field of longest is selected several times
 	for set != nil {
 		field, times := c.mostExpensive(set)
 		if field == nil {
@@ -55,9 +56,9 @@ func (c *operationCost) describeCostliest(set ast.SelectionSet) string {
 			field.Name == "node" && strings.HasSuffix(field.ObjectDefinition.Name, "Edge") {
 			continue
 		}
-		path = append(path, field.Name)
+		path = append(path, FieldAsSent(field))
 		if times > 1 && longest == nil {
-			path[len(path)-1] = fmt.Sprintf("%s (%d times)", field.Name, times)
+			path[len(path)-1] = fmt.Sprintf("%s (%d times)", path[len(path)-1], times)
 			repeated = slices.Clone(path)
 		}
 		coordinate := field.ObjectDefinition.Name + "." + field.Name
@@ -66,8 +67,10 @@ func (c *operationCost) describeCostliest(set ast.SelectionSet) string {
 		}
 		if n := c.rows(field); n > 1 && field.SelectionSet != nil && !slices.Contains(meteredLists, coordinate) {
 			rows *= n
-			pages = append(pages, FormatCount(n))
-			longest, requested, most = path, pages, rows
+			longest, most = slices.Clone(path), rows
+			if repeated != nil {
+				each = " each time"
+			}
 		}
 	}
 	if longest == nil {
@@ -76,7 +79,27 @@ func (c *operationCost) describeCostliest(set ast.SelectionSet) string {
 		}
 		return strings.Join(path, ".") + " costs most"
 	}
-	return fmt.Sprintf("%s: %s rows requested by first: %s", strings.Join(longest, "."), FormatCount(most), strings.Join(requested, " x "))
+	return fmt.Sprintf("%s: %s rows%s", strings.Join(longest, "."), FormatCount(most), each)
+}
+
+// FieldAsSent returns the name of a field with its arguments as the document has them: `products(first: 100, filter: $filter)`. It
+// leaves out texts, lists and objects, which may be long or secret: `by: …`.
+func FieldAsSent(field *ast.Field) string {
+	arguments := make([]string, len(field.Arguments))
+	for i, argument := range field.Arguments {
+		value := "…"
+		switch argument.Value.Kind {
+		case ast.Variable:
+			value = "$" + argument.Value.Raw
+		case ast.IntValue, ast.BooleanValue, ast.EnumValue, ast.NullValue:
+			value = store.Abbreviate(argument.Value.Raw)
+		}
+		arguments[i] = argument.Name + ": " + value
+	}
+	if len(arguments) == 0 {
+		return field.Name
+	}
+	return field.Name + "(" + strings.Join(arguments, ", ") + ")"
 }
 
 // mostExpensive returns the field of a selection that costs most, with others of its name, and how many

@@ -66,7 +66,7 @@ var fieldWeights = map[string]float64{
 	"Query.synonyms":              16,
 	"Query.authoredCatalogNode":   16,
 	"Query.authoredCatalogNodes":  24,
-	"Query.sitemap":               600, // at most 1,000 products
+	"Query.sitemap":               24, // and its entries, which are charged when they are read
 	"Product.related":             24,
 	"Query.authoredProduct":       16,
 	"Query.authoredProducts":      24,

@@ -24,7 +24,9 @@ type Budget struct {
 func NewBudget(allowance limits.Allowance) *Budget {
 	b := &Budget{allowance: allowance}
 	b.max.Store(allowance.Max)
-	b.spent.Store(allowance.Estimated)
+	if allowance.FieldBytes == 0 { // else the fields are charged when they run
+		b.spent.Store(allowance.Estimated)
+	}
 	return b
 }
 
@@ -42,15 +44,29 @@ func (b *Budget) ChargeField() error {
 	return b.Charge(b.allowance.FieldBytes)
 }
 
-// Charge charges bytes that were read, also if that exceeds the budget. The error is UNPROCESSABLE.
+// Charge charges bytes that were read, also if that exceeds the budget. The error is a *Refusal.
 func (b *Budget) Charge(bytes int) error {
 	if b.spent.Load()+b.bytes.Add(int64(bytes))/limits.BytesPerUnit <= b.max.Load() {
 		return nil
 	}
-	b.refusals.Add(1)
-	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
-		"The operation reads too much: it may cost %s, and was estimated to cost %s. Request fewer rows at a time, or send several operations.",
+	return &Refusal{b.refuse("The operation may cost %s, and costs more here. Its fields were estimated to cost %s; the rest is what they read and compute. "+
+		"Send fewer or smaller lists, searches and carts, or several operations.",
 		limits.FormatCount(float64(b.allowance.Max)), limits.FormatCount(float64(b.allowance.Estimated)))}
+}
+
+// Refusal is the error of a field whose work exceeds the budget. Its message does not name the field: whoever reports the error
+// writes limits.FieldAsSent before it.
+type Refusal struct{ err error }
+
+func (r *Refusal) Error() string { return r.err.Error() }
+
+// Unwrap returns the error, UNPROCESSABLE.
+func (r *Refusal) Unwrap() error { return r.err }
+
+// refuse counts a refusal, and returns its error.
+func (b *Budget) refuse(format string, arguments ...any) error {
+	b.refusals.Add(1)
+	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(format, arguments...)}
 }
 
 // trialPart: a trial may cost 1/trialPart of what the operation may cost.
@@ -133,12 +149,10 @@ func SpendRow(ctx context.Context, field string, position int) error {
 	return SpendRows(ctx, field, limits.EstimatedRows+1)
 }
 
-// rowsError counts a refusal, and returns the error of a field with too many rows.
+// rowsError returns the refusal of a field with too many rows.
 func (b *Budget) rowsError(field string, rows int) error {
-	b.refusals.Add(1)
-	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
-		"%s has %s rows here, each of which costs %s; the operation may cost %s. Request fewer rows at a time, or page through the connection.",
-		field, limits.FormatCount(float64(rows)), limits.FormatCount(b.allowance.RowCosts[field]), limits.FormatCount(float64(b.allowance.Max)))}
+	return b.refuse("%s has %s rows here, each of which costs %s; the operation may cost %s. Request fewer rows at a time, or page through the connection.",
+		field, limits.FormatCount(float64(rows)), limits.FormatCount(b.allowance.RowCosts[field]), limits.FormatCount(float64(b.allowance.Max)))
 }
 
 // SpendNodes charges the rows of metered lists, for all lists that are read together, before anything
@@ -153,9 +167,7 @@ func SpendNodes(ctx context.Context, rows int) error {
 	if b.Cost() <= b.max.Load() {
 		return nil
 	}
-	b.refusals.Add(1)
-	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
-		"%s nodes here, each of which costs %s with what is selected below it; the operation may cost %s. Request fewer nodes, or shorter lists below them.",
+	return &Refusal{b.refuse("%s nodes here, each of which costs %s with what is selected below it; the operation may cost %s. Request fewer nodes, or shorter lists below them.",
 		limits.FormatCount(float64(rows)), limits.FormatCount(b.allowance.MeteredRowCost), limits.FormatCount(float64(b.allowance.Max)))}
 }
 

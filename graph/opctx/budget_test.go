@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/limits"
+	"portico/store"
 )
 
 // A trial may cost an eighth, and leaves no trace when it was refused or is not kept.
@@ -42,4 +43,17 @@ func TestTrial(t *testing.T) {
 	end, small := BeginTrial(context.Background())
 	require.True(t, small)
 	require.False(t, end(false))
+}
+
+// A refusal says what the operation was estimated to cost, also if its fields are charged one by one.
+func TestRefusalHasTheEstimate(t *testing.T) {
+	t.Parallel()
+	for fieldBytes, cost := range map[int]int64{0: 252, 600: 0} {
+		b := NewBudget(limits.Allowance{Max: 60_000, Estimated: 252, FieldBytes: fieldBytes})
+		require.Equal(t, cost, b.Cost())
+		var refused *Refusal
+		require.ErrorAs(t, b.Charge(61_000*limits.BytesPerUnit), &refused)
+		require.True(t, store.HasCode(refused, store.Unprocessable))
+		require.ErrorContains(t, refused, "The operation may cost 60,000, and costs more here. Its fields were estimated to cost 252; the rest is what they read")
+	}
 }

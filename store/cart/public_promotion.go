@@ -94,6 +94,12 @@ func (s *Service) ProductPromotions(ctx context.Context, v *release.View, produc
 		skus      map[string]bool
 		exclusion rule.Exclusion
 	}
+	wanted := map[string]bool{}
+	for _, product := range products {
+		if product != nil {
+			wanted[product.SKU()] = true
+		}
+	}
 	var targets []target
 	for _, p := range active {
 		if !holdsIn(p, v.Currency) || !p.HasItems() {
@@ -102,7 +108,9 @@ func (s *Service) ProductPromotions(ctx context.Context, v *release.View, produc
 		t := target{p, NewPublicPromotion(v, p), p.TargetsAll(), map[string]bool{}, p.Exclusion()}
 		for _, list := range p.SKULists() {
 			for _, sku := range list.SKUs {
-				t.skus[sku] = true
+				if wanted[sku] {
+					t.skus[sku] = true
+				}
 			}
 		}
 		targets = append(targets, t)

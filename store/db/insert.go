@@ -65,20 +65,19 @@ func (t *Tx) InsertRows(ctx context.Context, table string, columns []string, row
 
 // InsertRowsOnConflict is InsertRows with a clause to append, such as ON CONFLICT.
 func (t *Tx) InsertRowsOnConflict(ctx context.Context, table string, columns []string, clause string, rows [][]any) error {
-	for _, size := range []int{32, 16, 8, 4, 2, 1} {
-		if len(rows) < size {
-			continue
+	for len(rows) > 0 {
+		n := min(len(rows), maxInsertRows)
+		if _, err := t.Exec(ctx, InsertSQL(table, columns, n)+clause, slices.Concat(rows[:n]...)...); err != nil {
+			return err
 		}
-		text := InsertSQL(table, columns, size) + clause
-		for len(rows) >= size {
-			if _, err := t.Exec(ctx, text, slices.Concat(rows[:size]...)...); err != nil {
-				return err
-			}
-			rows = rows[size:]
-		}
+		rows = rows[n:]
 	}
 	return nil
 }
+
+// maxInsertRows is the number of rows of a statement of InsertRows. Each smaller number has a text of its own, so that a few rows are
+// one statement.
+const maxInsertRows = 32
 
 // InsertSQL is an INSERT of so many rows into columns of table.
 func InsertSQL(table string, columns []string, rows int) string {

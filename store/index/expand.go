@@ -217,7 +217,7 @@ func (e *Expander) compounds(x *expansions, ends []string, less uint32) {
 	}
 }
 
-// CorrectionSteps returns at most how many steps Corrections takes for word i, to be charged before it runs.
+// CorrectionSteps returns at most how many steps Corrections takes for word i without its comparisons, to be charged before it runs.
 func (e *Expander) CorrectionSteps(i, products int) (steps int) {
 	text := e.words[i].Whole.Text
 	if MaxDistance(text) == 0 || !IsVocabularyWord(text) {
@@ -260,25 +260,25 @@ func (e *Expander) Fallbacks(i int) []Expansion {
 
 // Corrections returns words of about so many products at least that word i may have meant, the nearest first, and at most
 // maxSimilar. The caller checks whether live products have them (Meant). If the word may continue, products is 0 and nothing
-// else is found, it returns words whose beginning is similar.
-func (e *Expander) Corrections(i, products int) []SimilarWord {
+// else is found, it returns words whose beginning is similar. compared is the number of words that it compared, for the caller to charge.
+func (e *Expander) Corrections(i, products int) (found []SimilarWord, compared int) {
 	text := e.words[i].Whole.Text
 	most := MaxDistance(text)
 	if most == 0 || !IsVocabularyWord(text) {
-		return nil
+		return nil, 0
 	}
-	var found []SimilarWord
 	for _, prefix := range []bool{false, true} {
 		if prefix && (len(found) > 0 || products > 0 || !e.words[i].Whole.Prefix) {
 			break
 		}
 		for _, source := range e.sources {
-			found = append(found, source.Similar(text, most, prefix, e.leastProducts(products))...)
+			similar, n := source.Similar(text, most, prefix, e.leastProducts(products))
+			found, compared = append(found, similar...), compared+n
 		}
 	}
 	SortSimilar(found)
 	found = slices.DeleteFunc(slices.Compact(found), func(word SimilarWord) bool { return word.Text == text })
-	return found[:min(len(found), maxSimilar)]
+	return found[:min(len(found), maxSimilar)], compared
 }
 
 // Correction returns the ways in which a correction matches: itself, and words of the same stem. best is whether no other is

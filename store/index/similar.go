@@ -86,10 +86,10 @@ type similarScratch struct {
 var similarScratches = sync.Pool{New: func() any { return &similarScratch{} }}
 
 // Similar returns the words of at least some products that are within most edits of a word, or those that begin with such a
-// word if prefix is set, in the order of SortSimilar.
-func (v *Vocabulary) Similar(word string, most int, prefix bool, products int) (found []SimilarWord) {
+// word if prefix is set, in the order of SortSimilar. compared is the number of words whose distance it computed.
+func (v *Vocabulary) Similar(word string, most int, prefix bool, products int) (found []SimilarWord, compared int) {
 	if most == 0 || v.Len() == 0 {
-		return nil
+		return nil, 0
 	}
 	x := v.bigrams()
 	scratch := similarScratches.Get().(*similarScratch)
@@ -125,12 +125,13 @@ func (v *Vocabulary) Similar(word string, most int, prefix bool, products int) (
 			!prefix && len(text) > len(word)+4*most {
 			continue
 		}
+		compared++
 		if distance := table.correction(letters, text, most, prefix); distance <= most {
 			found = append(found, SimilarWord{text, distance})
 		}
 	}
 	SortSimilar(found)
-	return found
+	return found, compared
 }
 
 // correction returns how many edits text is away from a typed word that it corrects, or more than most. This is the rule of all
@@ -258,8 +259,8 @@ func (t *distanceTable) distance(word []rune, text string, most int, prefix bool
 	return slices.Min(row[:n+1])
 }
 
-// SimilarSteps returns how many steps Similar takes for a word, in the sense of store.ChargeSteps: one for each word that shares a
-// pair of letters with it, and is perhaps compared.
+// SimilarSteps returns how many steps Similar takes to find the words to compare with a word, in the sense of store.ChargeSteps: one
+// for each word that shares a pair of letters with it.
 func (v *Vocabulary) SimilarSteps(word string, products int) (steps int) {
 	if v.Len() == 0 {
 		return 0

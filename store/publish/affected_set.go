@@ -49,10 +49,8 @@ func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 		}
 		return list
 	}
-	for _, read := range []func(context.Context, []string) error{s.read, s.readChildren, s.readBundles} {
-		if err := read(ctx, seeds); err != nil {
-			return nil, err
-		}
+	if err := s.read(ctx, seeds, readLive, readChildren, readBundles); err != nil {
+		return nil, err
 	}
 	ahead := slices.Clone(seeds) // what the first waves visit, read at once
 	for _, id := range seeds {
@@ -122,10 +120,11 @@ func (s *affectedSet) markDirty(ctx context.Context, seeds []string, before map[
 	}
 	delete(s.dirty, "")
 	for wave := slices.Sorted(maps.Keys(s.dirty)); len(wave) > 0; { // parents and bundles name products by ordinal (segment.Families), which change
-		for _, read := range []func(context.Context, []string) error{s.read, s.readBundles, s.readOrdinals} {
-			if err := read(ctx, wave); err != nil {
-				return err
-			}
+		if err := s.read(ctx, wave, readLive, readBundles); err != nil {
+			return err
+		}
+		if err := s.readOrdinals(ctx, wave); err != nil {
+			return err
 		}
 		var next []string
 		for _, id := range wave {
@@ -237,7 +236,7 @@ func (s *affectedSet) dead() (list index.Ordinals, ids []string) {
 // surroundings reads what the own products refer to, and the curated products that
 // may differ from the parent.
 func (s *affectedSet) surroundings(ctx context.Context, own []string) error {
-	if err := s.readChildren(ctx, own); err != nil {
+	if err := s.read(ctx, own, readChildren); err != nil {
 		return err
 	}
 	all := slices.Clone(own)
@@ -249,10 +248,8 @@ func (s *affectedSet) surroundings(ctx context.Context, own []string) error {
 		return err
 	}
 	all = append(all, curated...)
-	for _, read := range []func(context.Context, []string) error{s.read, s.readAttachments} {
-		if err := read(ctx, all); err != nil {
-			return err
-		}
+	if err := s.read(ctx, all, readLive, readAttachments); err != nil {
+		return err
 	}
 	return s.readOrdinals(ctx, slices.Collect(maps.Keys(s.live)))
 }

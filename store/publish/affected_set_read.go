@@ -3,7 +3,9 @@ package publish
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
+	"strings"
 
 	"portico/store"
 	"portico/store/db"
@@ -13,82 +15,107 @@ import (
 // around reads what decides whether products are in the release, and what they
 // refer to.
 func (s *affectedSet) around(ctx context.Context, ids []string) error {
-	for _, read := range []func(context.Context, []string) error{s.read, s.readAttachments, s.readChildren, s.readBundles, s.readOrdinals} {
-		if err := read(ctx, ids); err != nil {
-			return err
-		}
+	if err := s.read(ctx, ids, readLive, readAttachments, readChildren, readBundles); err != nil {
+		return err
 	}
-	return nil
+	return s.readOrdinals(ctx, ids)
 }
 
-// unknownOf enters the ids that are not known yet with the value none. It calls do with these, as a list for IN (...) and its
-// arguments. It leaves out empty ids.
-func unknownOf[T any](known map[string]T, none T, ids []string, do func(list string, args []any) error) error {
-	var fresh []string
+// relation is what read reads of products.
+type relation int
+
+const (
+	readLive        relation = iota // the products, if they are live
+	readChildren                    // the live children of parents
+	readBundles                     // the live bundles of components
+	readAttachments                 // to nodes of the catalog
+)
+
+// relationSQL has the query of each relation, for ids in a list.
+var relationSQL = [...]string{
+	readLive:        `SELECT 0, ` + liveColumns + ` FROM product WHERE live AND id IN (%s)`,
+	readChildren:    `SELECT 1, ` + liveColumns + ` FROM product WHERE live AND parent_id <> '' AND parent_id IN (%s)`,
+	readBundles:     `SELECT 2, product.id, 0, 0, part.component_id, '' FROM product_component AS part JOIN product ON product.id = part.product_id WHERE product.live AND part.component_id IN (%s)`,
+	readAttachments: `SELECT 3, product_id, attached, 0, node_id, '' FROM node_product WHERE product_id IN (%s)`,
+}
+
+// read reads relations of the products whose relation was not read before, in one statement for up to 512 products.
+func (s *affectedSet) read(ctx context.Context, ids []string, relations ...relation) error {
+	return store.Chunked(store.Unique(ids), 512, func(ids []string) error {
+		var queries []string
+		var args []any
+		fresh := make([][]string, len(relationSQL))
+		for _, relation := range relations {
+			if fresh[relation] = s.unread(relation, ids); len(fresh[relation]) > 0 {
+				var list string
+				list, args = db.InList(args, fresh[relation])
+				queries = append(queries, fmt.Sprintf(relationSQL[relation], list))
+			}
+		}
+		if len(queries) == 0 {
+			return nil
+		}
+		_, err := db.Collect(ctx, s.plan.in, s.scanRelation, strings.Join(queries, " UNION ALL "), args...)
+		for _, parent := range fresh[readChildren] {
+			slices.Sort(s.children[parent])
+		}
+		for _, component := range fresh[readBundles] {
+			slices.Sort(s.bundles[component])
+		}
+		return err
+	})
+}
+
+// unread returns the ids whose relation is not known yet, in order, and enters them as having none. It leaves out empty ids.
+func (s *affectedSet) unread(relation relation, ids []string) (fresh []string) {
 	for _, id := range ids {
-		if _, is := known[id]; !is && id != "" {
-			known[id] = none
+		known := id == ""
+		switch relation {
+		case readLive:
+			known = known || has(s.live, id)
+		case readChildren:
+			known = known || has(s.children, id)
+		case readBundles:
+			known = known || has(s.bundles, id)
+		case readAttachments:
+			known = known || has(s.attached, id)
+		}
+		if !known {
 			fresh = append(fresh, id)
 		}
 	}
 	slices.Sort(fresh)
-	return store.Chunked(fresh, 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		return do(list, args)
-	})
+	return fresh
 }
 
-// read reads live products by id. readChildren and the following read what their names say, of ids that were not read before.
-func (s *affectedSet) read(ctx context.Context, ids []string) error {
-	return unknownOf(s.live, nil, ids, func(list string, args []any) error {
-		found, err := db.Collect(ctx, s.plan.in, scanLive, `SELECT `+liveColumns+` FROM product WHERE live AND id IN (`+list+`)`, args...)
-		for _, p := range found {
-			s.live[p.id] = p
+// has reports whether a map has an id. It enters one that it has not.
+func has[T any](known map[string]T, id string) bool {
+	value, is := known[id]
+	known[id] = value
+	return is
+}
+
+// scanRelation enters a row of relationSQL.
+func (s *affectedSet) scanRelation(rows *sql.Rows) (none struct{}, err error) {
+	var from relation
+	p := &liveProduct{}
+	if err := rows.Scan(&from, &p.id, &p.created, &p.updated, &p.parent, &p.components); err != nil {
+		return none, err
+	}
+	switch from {
+	case readLive:
+		s.live[p.id] = p
+	case readChildren:
+		s.live[p.id] = p
+		s.children[p.parent] = append(s.children[p.parent], p.id)
+	case readBundles:
+		s.bundles[p.parent] = append(s.bundles[p.parent], p.id)
+	case readAttachments:
+		if node := s.plan.tree.ByID[p.parent]; node != nil && node.Kind == segment.KindNode {
+			s.attached[p.id] = append(s.attached[p.id], attachment{node: int32(node.Place), attached: p.created})
 		}
-		return err
-	})
-}
-
-func (s *affectedSet) readChildren(ctx context.Context, parents []string) error {
-	return unknownOf(s.children, nil, parents, func(list string, args []any) error {
-		found, err := db.Collect(ctx, s.plan.in, scanLive,
-			`SELECT `+liveColumns+` FROM product WHERE live AND parent_id <> '' AND parent_id IN (`+list+`) ORDER BY id`, args...)
-		for _, p := range found {
-			s.live[p.id] = p
-			s.children[p.parent] = append(s.children[p.parent], p.id)
-		}
-		return err
-	})
-}
-
-func (s *affectedSet) readBundles(ctx context.Context, components []string) error {
-	return unknownOf(s.bundles, nil, components, func(list string, args []any) error {
-		_, err := db.Collect(ctx, s.plan.in, func(rows *sql.Rows) (none struct{}, err error) {
-			var component, bundle string
-			err = rows.Scan(&component, &bundle)
-			s.bundles[component] = append(s.bundles[component], bundle)
-			return none, err
-		}, `
-			SELECT part.component_id, part.product_id FROM product_component AS part JOIN product ON product.id = part.product_id
-			WHERE product.live AND part.component_id IN (`+list+`) ORDER BY part.component_id, part.product_id`, args...)
-		return err
-	})
-}
-
-func (s *affectedSet) readAttachments(ctx context.Context, ids []string) error {
-	tree := s.plan.tree
-	return unknownOf(s.attached, nil, ids, func(list string, args []any) error {
-		_, err := db.Collect(ctx, s.plan.in, func(rows *sql.Rows) (a attachment, err error) {
-			var nodeID, id string
-			err = rows.Scan(&nodeID, &a.attached, &id)
-			if node := tree.ByID[nodeID]; node != nil && node.Kind == segment.KindNode {
-				a.node = int32(node.Place)
-				s.attached[id] = append(s.attached[id], a)
-			}
-			return a, err
-		}, `SELECT node_id, attached, product_id FROM node_product WHERE product_id IN (`+list+`)`, args...)
-		return err
-	})
+	}
+	return none, nil
 }
 
 func (s *affectedSet) readOrdinals(ctx context.Context, ids []string) error {

@@ -39,7 +39,7 @@ func (s *Service) makeBases(ctx context.Context, actor store.Actor) error {
 			continue
 		}
 		if err == nil {
-			_, err = s.build(ctx, actor, r.CatalogID, publication{base: true}, nil)
+			_, err = s.build(ctx, actor, r.CatalogID, &publication{base: true}, nil)
 		}
 		if err != nil && !errors.Is(err, errNotNow) && !store.HasCode(err, store.NotFound) && !errors.Is(err, errSwept) {
 			return fmt.Errorf("make a base of the catalog %s: %w", r.CatalogID, err)

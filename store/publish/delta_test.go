@@ -562,6 +562,26 @@ func deltaStatements(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
+// deltaFewStatements publishes five changed products twenty times. Neither the first nor the twentieth publication runs more statements
+// than the bound.
+func deltaFewStatements(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t, func(config *shop.Config) { config.URL = backend.OtherURL(t) })
+		text := storetest.GenerateShop(t, 600, 5)
+		storetest.Import(t, s, text)
+		catalog := storetest.CatalogID(t, text)
+		storetest.Publish(t, s, catalog)
+		for round := range 20 {
+			storetest.Import(t, s, change(text, fmt.Sprint("Round ", round, " "), 5*round, 5))
+			ctx, counter := store.CountStatements(t.Context())
+			made, err := s.Publisher.Publish(ctx, storetest.Actor, catalog, nil)
+			require.NoError(t, err)
+			require.Equal(t, 5, made.Changed)
+			require.LessOrEqual(t, counter.Count(), 60, "publication %d, layers %v:\n%s", round, made.LayerIDs(), strings.Join(counter.Queries(), "\n"))
+		}
+	}
+}
+
 // deltaCost publishes one product many times. The products and bytes that are written again do not grow with the number of
 // publications, but for the few that join layers.
 func deltaCost(backend storetest.Backend) func(*testing.T) {

@@ -89,6 +89,7 @@ type publicationPlan struct {
 	renew         func(context.Context) error // lets the snapshot behind in follow the database, if nothing authored changed
 	source        *catalog.CatalogSource
 	served        int64            // number of the served release; 0 for none
+	shown         segment.Release  // the same with its revision, format and locale alone
 	servedRelease *segment.Release // the same, if findParent read it; else nil
 	onBase        bool             // a delta is put upon the base, whatever is between
 	hold          routing.Hold
@@ -138,12 +139,15 @@ func (p *publicationPlan) readCatalog(ctx context.Context, id string) error {
 		var served sql.NullInt64
 		p.hold = routing.Hold{CatalogID: id}
 		c := &catalog.CatalogSource{}
-		if err := rows.Scan(&body, &served, &p.hold.Below, &p.hold.RolledBackFrom, &p.revision); err != nil {
+		if err := rows.Scan(&body, &served, &p.hold.Below, &p.hold.RolledBackFrom, &p.revision, &p.shown.Revision, &p.shown.Format, &p.shown.Locale); err != nil {
 			return nil, err
 		}
 		p.served, p.hold.ReleaseID = served.Int64, served.Int64
 		return c, json.Unmarshal(body, c)
-	}, `SELECT body, release_id, held_below, rolled_back_from, (SELECT value FROM counter WHERE name = 'revision') FROM catalog WHERE id = $1`, id)
+	}, `
+		SELECT catalog.body, catalog.release_id, held_below, rolled_back_from, (SELECT value FROM counter WHERE name = 'revision'),
+		       COALESCE(release.revision, 0), COALESCE(release.format, 0), COALESCE(release.locale, '')
+		FROM catalog LEFT JOIN release ON release.id = catalog.release_id WHERE catalog.id = $1`, id)
 	if err != nil {
 		return err
 	}

@@ -37,11 +37,7 @@ func (s *Service) PublishWithNotes(ctx context.Context, actor store.Actor, catal
 	if err := notes.check(); err != nil {
 		return nil, err
 	}
-	hold, err := routing.HoldOf(ctx, s.db.Reader, catalogID)
-	if err != nil {
-		return nil, err
-	}
-	return s.publish(ctx, actor, catalogID, publication{serve: true, ends: hold.Below, notes: notes}, progress)
+	return s.publish(ctx, actor, catalogID, publication{serve: true, ends: anyHold, notes: notes}, progress)
 }
 
 // PublishUnlessHeld is Publish for callers that nobody told to publish, such as an
@@ -64,7 +60,7 @@ const buildsAtMost = 3
 // delta upon the base, and then with a whole release.
 func (s *Service) publish(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (made *segment.Release, err error) {
 	for range buildsAtMost {
-		made, err = s.build(ctx, actor, catalogID, how, progress)
+		made, err = s.build(ctx, actor, catalogID, &how, progress)
 		switch {
 		case errors.Is(err, errNoRoom):
 			how.onBase, how.whole = true, how.onBase // whole the second time
@@ -84,7 +80,7 @@ func (s *Service) publish(ctx context.Context, actor store.Actor, catalogID stri
 //   - it publishes the release, and serves it unless it is a preview.
 //
 // Whenever it returns the served release, it ends the publication's hold.
-func (s *Service) build(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (*segment.Release, error) {
+func (s *Service) build(ctx context.Context, actor store.Actor, catalogID string, how *publication, progress PublishProgress) (*segment.Release, error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
@@ -92,7 +88,7 @@ func (s *Service) build(ctx context.Context, actor store.Actor, catalogID string
 		if served, err := s.upToDate(ctx, catalogID, how); err != nil || served != nil {
 			if served != nil {
 				progress(served.Products, served.Products)
-				err = s.endHold(ctx, actor, catalogID, how)
+				err = s.endHold(ctx, actor, catalogID, *how)
 			}
 			return served, err
 		}
@@ -104,11 +100,11 @@ func (s *Service) build(ctx context.Context, actor store.Actor, catalogID string
 	}
 	made.Label, made.Note = how.notes.Label, how.notes.Note
 	err = s.db.RenewableSnapshot(ctx, func(snapshot *db.Snapshot) error {
-		plan, err := s.planRelease(ctx, snapshot, made, how)
+		plan, err := s.planRelease(ctx, snapshot, made, *how)
 		if err != nil {
 			return err
 		}
-		if made.ID, err = s.startRelease(ctx, actor, made, how); err != nil {
+		if made.ID, err = s.startRelease(ctx, actor, made, *how); err != nil {
 			return err
 		}
 		w = newReleaseWriter(s, actor, plan, made)
@@ -128,7 +124,7 @@ func (s *Service) build(ctx context.Context, actor store.Actor, catalogID string
 		if dropped, err := s.giveUp(ctx, actor, made, served); err != nil {
 			return nil, err
 		} else if dropped {
-			if err := s.endHold(ctx, actor, catalogID, how); err != nil {
+			if err := s.endHold(ctx, actor, catalogID, *how); err != nil {
 				return nil, err
 			}
 			return segment.KeptRelease(ctx, s.db.Reader, served)

@@ -32,7 +32,7 @@ const publishBatch = 1000
 // publication is what to do with the new release.
 type publication struct {
 	serve bool
-	ends  int64 // Hold.Below of the hold that it ends; 0 for none
+	ends  int64 // Hold.Below of the hold that it ends; 0 for none, or anyHold
 	notes ReleaseNotes
 
 	// publish and makeBases set these.
@@ -40,6 +40,9 @@ type publication struct {
 	onBase bool // a delta is put upon the base, whatever is between
 	whole  bool // no delta
 }
+
+// anyHold ends the hold that the catalog has when the publication begins.
+const anyHold = -1
 
 // may returns a *routing.HeldError if the catalog's hold forbids the publication.
 func (p publication) may(hold routing.Hold) error {

@@ -12,27 +12,29 @@ import (
 
 // upToDate returns the served release if no authored data was written since, else
 // nil; also nil for a release of another format. It returns a *routing.HeldError if
-// the catalog's hold forbids the publication.
-func (s *Service) upToDate(ctx context.Context, catalogID string, how publication) (*segment.Release, error) {
+// the catalog's hold forbids the publication. A publication that ends anyHold then ends the hold of now.
+func (s *Service) upToDate(ctx context.Context, catalogID string, how *publication) (*segment.Release, error) {
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	plan := &publicationPlan{in: s.db.Reader}
-	if err := plan.readCatalog(ctx, catalogID); err != nil || plan.served == 0 {
+	err = plan.readCatalog(ctx, catalogID)
+	if how.ends == anyHold {
+		how.ends = plan.hold.Below
+	}
+	if err != nil || plan.served == 0 {
 		return nil, err
 	}
 	if err := how.may(plan.hold); err != nil {
 		return nil, err
 	}
-	served, err := segment.KeptRelease(ctx, s.db.Reader, plan.served)
-	if err != nil {
-		return nil, ignoreNotFound(err)
-	}
-	if served.Format != segment.ReleaseFormat || served.Revision != plan.revision || served.Locale != cmp.Or(plan.source.Attributes.Locale, settings.Locale) {
+	shown := plan.shown
+	if shown.Format != segment.ReleaseFormat || shown.Revision != plan.revision || shown.Locale != cmp.Or(plan.source.Attributes.Locale, settings.Locale) {
 		return nil, nil
 	}
-	return served, nil
+	served, err := segment.KeptRelease(ctx, s.db.Reader, plan.served)
+	return served, ignoreNotFound(err)
 }
 
 // giveUp deletes a release that shows the same as the served one, and marks that, whose number is served,

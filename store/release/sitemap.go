@@ -38,11 +38,15 @@ type SitemapPage struct {
 // EndCursor is the cursor of the next part; nil for the last one.
 func (p *SitemapPage) EndCursor() *string { return store.NonEmpty(p.Next) }
 
+// stepsOfEntry are the steps of an entry of the sitemap: it joins the slugs of a path.
+const stepsOfEntry = 256
+
 // sitemapNodes identifies the nodes of the sitemap in cursors. Those of its products are of the list of products.
 var sitemapNodes = store.NewListID(cachekey.New("sitemap"))
 
 // Sitemap lists the paths of all nodes, then of the products that a node lists, each by its first node. It reads
-// most rows from a cursor on; rows without a path are left out. Its cost does not depend on the position.
+// most rows from a cursor on; rows without a path are left out. Its cost does not depend on the position, and it charges each row to
+// the allowance of the context.
 func (v *View) Sitemap(ctx context.Context, most int, after *string) (*SitemapPage, error) {
 	tree, err := v.Tree(ctx)
 	if err != nil {
@@ -64,6 +68,9 @@ func (v *View) Sitemap(ctx context.Context, most int, after *string) (*SitemapPa
 		}
 	}
 	nodes := tree.Nodes[place:min(place+most, len(tree.Nodes))]
+	if err := store.ChargeSteps(ctx, stepsOfEntry*len(nodes)); err != nil {
+		return nil, err
+	}
 	for _, node := range nodes {
 		if path := NodePath(node, tree.ByID); path != "" {
 			page.Entries = append(page.Entries, &SitemapEntry{SitemapNode, node.ID, path, node.PublishedAt})
@@ -77,6 +84,9 @@ func (v *View) Sitemap(ctx context.Context, most int, after *string) (*SitemapPa
 	for more := true; more && most > 0; {
 		first := min(most, store.MaxPageLength)
 		slice, err := v.Products(ctx, ProductQuery{Sort: store.Sort{By: store.SortID}, Page: store.Page{First: &first, After: after}})
+		if err == nil {
+			err = store.ChargeSteps(ctx, stepsOfEntry*len(slice.Items))
+		}
 		if err != nil {
 			return nil, err
 		}

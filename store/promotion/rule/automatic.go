@@ -2,6 +2,8 @@ package rule
 
 import (
 	"context"
+	"database/sql"
+	"slices"
 	"time"
 
 	"portico/store"
@@ -12,27 +14,31 @@ import (
 const MaxAutomatic = 100
 
 // FindAutomatic returns the automatic promotions that are active at a time and apply to a catalog, those
-// that end first and at most MaxAutomatic. It charges what it reads to the allowance of the context.
+// that end first and at most MaxAutomatic, with their Terms decoded. It charges each that it reads, with its parts, to the
+// allowance of the context, and ends when that is spent.
 func FindAutomatic(ctx context.Context, in db.Session, at time.Time, catalogID string) ([]*Promotion, error) {
-	active, err := db.Collect(ctx, in, ScanPromotion(at), `
+	read := ScanPromotion(at)
+	active, err := db.Collect(ctx, in, func(rows *sql.Rows) (*Promotion, error) {
+		p, err := read(rows)
+		if err != nil {
+			return nil, err
+		}
+		work := bytesOfPromotion + decodedFactor*len(p.Body)
+		if !p.InCatalog(catalogID) {
+			return nil, store.Charge(ctx, work)
+		}
+		p.terms = new(p.Terms())
+		return p, store.Charge(ctx, work+bytesOfPart*(len(p.terms.Requirements)+len(p.terms.Gifts)))
+	}, `
 		SELECT `+PromotionColumns+` FROM promotion
 		WHERE automatic AND enabled AND end_at > $1 AND start_at <= $1
 		ORDER BY end_at, id LIMIT $2`, store.Micros(at), MaxAutomatic)
-	if err != nil {
-		return nil, err
-	}
-	size, list := 0, active[:0]
-	for _, p := range active {
-		size += bytesOfPromotion + decodedFactor*len(p.Body)
-		if p.InCatalog(catalogID) {
-			list = append(list, p)
-		}
-	}
-	return list, store.Charge(ctx, size)
+	return slices.DeleteFunc(active, func(p *Promotion) bool { return p == nil }), err
 }
 
 // What a promotion takes in memory while it is read.
 const (
 	bytesOfPromotion = 2048
 	decodedFactor    = 4 // times its body
+	bytesOfPart      = 128
 )

@@ -52,6 +52,8 @@ type Promotion struct {
 
 	Number, Epoch int64  // Number keys its rows. Epoch counts how often its codes were deleted by re-enabling it.
 	Body          []byte `json:"-"` // the stored Source; nil in the replay of a write
+
+	terms *Terms // decoded by FindAutomatic, for all who read the promotion; nil in others
 }
 
 // PromotionCurrency is what a promotion takes off in a currency: an amount or a percentage. The

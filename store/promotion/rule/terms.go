@@ -26,8 +26,11 @@ type Requirement struct {
 	ofRequirements bool
 }
 
-// Terms decodes the schema. What fails today's checks in an old schema is left out.
+// Terms decodes the schema, unless FindAutomatic did. What fails today's checks in an old schema is left out.
 func (p *Promotion) Terms() (t Terms) {
+	if p.terms != nil {
+		return *p.terms
+	}
 	var s termsSchema
 	_ = store.DecodeJSON(p.Schema, &s)
 	switch p.Type {

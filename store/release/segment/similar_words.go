@@ -20,8 +20,10 @@ func (s similarWords) Size() int {
 	return n
 }
 
-// stepsOfSimilar are the steps of reading the lists of a word that a mistyped one may have meant, and counting its products.
-const stepsOfSimilar = 128
+const (
+	stepsOfSimilar  = 128 // of reading the lists of a word that a mistyped one may have meant, and counting its products
+	stepsOfCompared = 32  // of comparing a word of the vocabulary with a mistyped one, letter by letter
+)
 
 // similar returns expander.Corrections of word i: words that so many products have at least. It charges the comparisons to
 // the context's Allowance and caches the result, for other searches that have the word.
@@ -36,8 +38,12 @@ func (s *searcher) similar(ctx context.Context, expander *index.Expander, i, pro
 		if err := store.ChargeSteps(ctx, expander.CorrectionSteps(i, products)); err != nil {
 			return nil, err
 		}
-		found = expander.Corrections(i, products)
+		var compared int
+		found, compared = expander.Corrections(i, products)
 		s.Cache.Set(key, found)
+		if err := store.ChargeSteps(ctx, stepsOfCompared*compared); err != nil {
+			return nil, err
+		}
 	}
 	return found, store.ChargeSteps(ctx, stepsOfSimilar*len(found))
 }
