@@ -50,7 +50,7 @@ func stepsOfProduct(by compare.FoundBy) (steps []pathStep) {
 }
 
 // pathChanges collects how the paths of a catalog change when it serves another release: the steps that end, and those that
-// begin below a node that was elsewhere before. Without the latter, a product would seem to have been at the node's
+// begin with or below a node that was elsewhere before. Without the latter, a product would seem to have been at the node's
 // former paths. A moved node is one step, whatever is below it.
 type pathChanges struct {
 	turn  int64
@@ -75,7 +75,7 @@ func (w *releaseWriter) changePath(ctx context.Context, id string, was, is []pat
 		if slices.Contains(was, step) {
 			continue
 		}
-		if moved, err := w.hasMoved(ctx, step.aboveID); err != nil {
+		if moved, err := w.hasMoved(ctx, id, step); err != nil {
 			return err
 		} else if moved {
 			add(step, true)
@@ -84,8 +84,9 @@ func (w *releaseWriter) changePath(ctx context.Context, id string, was, is []pat
 	return nil
 }
 
-// hasMoved reports whether the served release or an earlier one has a node, or a node above it, elsewhere.
-func (w *releaseWriter) hasMoved(ctx context.Context, id string) (bool, error) {
+// hasMoved reports whether the served release or an earlier one has what a step leads to, if that is a node, or a node above it
+// elsewhere.
+func (w *releaseWriter) hasMoved(ctx context.Context, id string, step pathStep) (bool, error) {
 	if !w.paths.known {
 		moved, err := db.Collect(ctx, w.service.db.Reader, db.Scalar[string],
 			`SELECT DISTINCT target_id FROM path_change WHERE catalog_id = $1 AND kind <> $2`, w.release.CatalogID, segment.PathProduct)
@@ -105,7 +106,10 @@ func (w *releaseWriter) hasMoved(ctx context.Context, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for node := now.ByID[id]; node != nil; node = now.ByID[node.ParentID] {
+	if step.kind != segment.PathProduct && w.paths.moved[id] {
+		return true, nil
+	}
+	for node := now.ByID[step.aboveID]; node != nil; node = now.ByID[node.ParentID] {
 		if w.paths.moved[node.ID] || before.ByID[node.ID] == nil {
 			return w.paths.moved[node.ID], nil
 		}

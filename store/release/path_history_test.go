@@ -42,8 +42,8 @@ type movingShop struct {
 	shown       map[string]map[string]int // by path, then "kind id": the last turn
 }
 
-// lines returns what changed since the last call, as an import.
-func (m *movingShop) lines() string {
+// write imports what changed since the last call.
+func (m *movingShop) write(t require.TestingT) {
 	lines := map[string]string{}
 	for id, slug := range m.hierarchies {
 		lines["a"+id] = fmt.Sprintf(`{"type":"hierarchy","id":%q,"attributes":{"name":"H","slug":%q}}`, id, slug)
@@ -55,7 +55,7 @@ func (m *movingShop) lines() string {
 	for id, n := range m.nodes {
 		if n.parent == "" {
 			if m.written["c"+id] != "" {
-				lines["c"+id] = `{"type":"node","id":"` + id + `","deleted":true}`
+				storetest.Import(t, m.Store, `{"type":"node","id":"`+id+`","deleted":true}`)
 			}
 			continue
 		}
@@ -78,7 +78,9 @@ func (m *movingShop) lines() string {
 		}
 	}
 	m.written = lines
-	return storetest.JoinLines(changed...)
+	if len(changed) > 0 {
+		storetest.Import(t, m.Store, storetest.JoinLines(changed...))
+	}
 }
 
 func (m *movingShop) hierarchyOf(id string) string {
@@ -152,9 +154,10 @@ func (m *movingShop) change(t *rapid.T) {
 	}
 }
 
-// paths returns the paths that a view serves, with the "kind id" of what each shows.
-func (m *movingShop) paths(t require.TestingT, v *release.View) map[string]string {
-	found := map[string]string{}
+// paths returns the paths of the nodes and of the products of a view, with the "kind id" of each. A node hides the product that has
+// the same path.
+func (m *movingShop) paths(t require.TestingT, v *release.View) (nodes, products map[string]string) {
+	nodes, products = map[string]string{}, map[string]string{}
 	tree, err := v.Tree(context.Background())
 	require.NoError(t, err)
 	for _, n := range tree.Nodes {
@@ -169,27 +172,38 @@ func (m *movingShop) paths(t require.TestingT, v *release.View) map[string]strin
 		for _, path := range paths {
 			node, err := v.NodeAtPath(context.Background(), path)
 			require.NoError(t, err)
-			found[path] = "node " + node.ID // also if it is a product's: the path of a node wins
+			nodes[path] = "node " + node.ID
 			for _, slug := range productSlugs {
-				if product, err := v.Product(context.Background(), release.ProductKey{Path: path + "/" + slug}); err == nil && found[path+"/"+slug] == "" {
-					found[path+"/"+slug] = "product " + product.ID()
+				if product, err := v.Product(context.Background(), release.ProductKey{Path: path + "/" + slug}); err == nil {
+					products[path+"/"+slug] = "product " + product.ID()
 				}
 			}
 		}
 	}
-	return found
+	return nodes, products
 }
 
 // follow checks where all paths lead that were ever served, and takes those that are.
 func (m *movingShop) follow(t require.TestingT) {
 	v := storetest.View(t, m.Store, release.ShopperContext{})
-	now := m.paths(t, v)
-	m.turn++
-	for path, target := range now {
+	now, products := m.paths(t, v)
+	m.turn += 2
+	show := func(path, target string, turn int) {
 		if m.shown[path] == nil {
 			m.shown[path] = map[string]int{}
 		}
-		m.shown[path][target] = m.turn
+		m.shown[path][target] = turn
+	}
+	for path, target := range now {
+		show(path, target, m.turn)
+	}
+	for path, target := range products {
+		if now[path] == "" {
+			show(path, target, m.turn)
+			now[path] = target
+		} else { // hidden
+			show(path, target, m.turn-1)
+		}
 	}
 	for path, targets := range m.shown {
 		want, last := "", 0
@@ -253,7 +267,7 @@ func TestPathsOfThePast(t *testing.T) {
 				nodes: map[string]*movingNode{"n1": {parent: "h1", slug: "a", products: []string{"p1", "p2"}}, "n2": {parent: "n1", slug: "b", products: []string{"p2", "p3"}},
 					"n3": {parent: "h1", slug: "b"}, "n4": {parent: "h2", slug: "c", products: []string{"p1"}}},
 				products: map[string]*movingProduct{"p1": {"s", true}, "p2": {"t", true}, "p3": {"u", true}}}
-			storetest.Import(t, m.Store, m.lines())
+			m.write(t)
 			storetest.Publish(t, m.Store, "main")
 			m.follow(t)
 			for range rapid.IntRange(1, 12).Draw(t, "turns") {
@@ -261,16 +275,12 @@ func TestPathsOfThePast(t *testing.T) {
 				case "publish":
 					for range rapid.IntRange(1, 3).Draw(t, "changes") {
 						m.change(t)
-					}
-					if lines := m.lines(); lines != "" {
-						storetest.Import(t, m.Store, lines)
+						m.write(t)
 					}
 					storetest.Publish(t, m.Store, "main")
 				case "preview":
 					m.change(t)
-					if lines := m.lines(); lines != "" {
-						storetest.Import(t, m.Store, lines)
-					}
+					m.write(t)
 					_, err := m.Publisher.Preview(context.Background(), storetest.Actor, "main", nil)
 					require.NoError(t, err)
 				case "roll back": // or serve a preview, or a release that was rolled back
