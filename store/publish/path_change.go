@@ -2,6 +2,8 @@ package publish
 
 import (
 	"context"
+	"database/sql"
+	"math"
 	"slices"
 
 	"portico/store"
@@ -160,20 +162,33 @@ func (s *Service) recordPathsBefore(ctx context.Context, actor store.Actor, numb
 	}
 }
 
-// dropPathChanges deletes the oldest changes beyond maxPathChanges and maxPathChangesOfTarget, and those of catalogs that were
-// deleted.
+// dropPathChanges deletes the oldest changes beyond maxPathChanges and maxPathChangesOfTarget, with all others of the same turn, and
+// those of catalogs that were deleted.
 func (s *Service) dropPathChanges(ctx context.Context, actor store.Actor) error {
-	const key = `catalog_id, slug, turn, above_id, kind, target_id, came`
-	const surplus = `
-		SELECT ` + key + ` FROM (
-		    SELECT ` + key + `, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY turn DESC) AS age,
-		           ROW_NUMBER() OVER (PARTITION BY catalog_id, kind, target_id ORDER BY turn DESC) AS own FROM path_change) AS numbered
-		WHERE age > $1 OR own > $2 OR NOT EXISTS (SELECT 1 FROM catalog WHERE id = numbered.catalog_id) LIMIT $3`
-	found, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT catalog_id FROM (`+surplus+`) AS surplus`, maxPathChanges, maxPathChangesOfTarget, 1)
-	if err != nil || len(found) == 0 {
-		return err
+	type surplus struct {
+		catalogID, kind, targetID string // kind and targetID are empty for all of the catalog
+		until                     sql.NullInt64
 	}
-	return s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
-		return t.Exec(ctx, `DELETE FROM path_change WHERE (`+key+`) IN (`+surplus+`)`, maxPathChanges, maxPathChangesOfTarget, rows)
-	})
+	found, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (of surplus, err error) {
+		return of, rows.Scan(&of.catalogID, &of.kind, &of.targetID, &of.until)
+	}, `
+		SELECT catalog_id, '', '', CASE WHEN EXISTS (SELECT 1 FROM catalog WHERE id = catalogs.catalog_id)
+		    THEN (SELECT turn FROM path_change WHERE catalog_id = catalogs.catalog_id ORDER BY turn DESC LIMIT 1 OFFSET $1) ELSE $3 END
+		FROM (SELECT DISTINCT catalog_id FROM path_change) AS catalogs
+		UNION ALL
+		SELECT catalog_id, kind, target_id,
+		    (SELECT turn FROM path_change WHERE catalog_id = targets.catalog_id AND kind = targets.kind AND target_id = targets.target_id ORDER BY turn DESC LIMIT 1 OFFSET $2)
+		FROM (SELECT catalog_id, kind, target_id FROM path_change GROUP BY catalog_id, kind, target_id HAVING COUNT(*) > $2) AS targets`,
+		maxPathChanges, maxPathChangesOfTarget, int64(math.MaxInt64))
+	for _, of := range found {
+		if err == nil && of.until.Valid {
+			err = s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
+				const key = `catalog_id, slug, turn, above_id, kind, target_id, came`
+				return t.Exec(ctx, `DELETE FROM path_change WHERE (`+key+`) IN (
+					SELECT `+key+` FROM path_change WHERE catalog_id = $1 AND ($2 = '' OR kind = $2 AND target_id = $3) AND turn <= $4 LIMIT $5)`,
+					of.catalogID, of.kind, of.targetID, of.until.Int64, rows)
+			})
+		}
+	}
+	return err
 }

@@ -355,6 +355,7 @@ CREATE TABLE path_change (
     PRIMARY KEY (catalog_id, slug, turn, above_id, kind, target_id, came)
 );
 CREATE INDEX path_change_by_target ON path_change (catalog_id, kind, target_id, turn);
+CREATE INDEX path_change_by_turn ON path_change (catalog_id, turn);
 
 -- What the purge hook last saw of the shop (one row), and the calls that it still has to make: one row for each catalog,
 -- and the id '' for all catalogs. Times are by the database's clock. changed is what changed, packed as in release_change,
