@@ -825,10 +825,11 @@ type Query {
   ): SearchSuggestions
 
   """
-  Where a path of the past leads, for a storefront to send browsers there with 301: by an authored redirect, else by
-  the slugs that products and nodes had in earlier releases. Chains are followed to their end. Null if the path leads
-  nowhere else, and if a product or node has it as path or slug now: read those by ` + "`" + `path` + "`" + ` and by ` + "`" + `slug` + "`" + `. ` + "`" + `product` + "`" + ` and
-  ` + "`" + `catalogNode` + "`" + ` do not answer old slugs.
+  Where a path of the past leads, for a storefront to send browsers there with 301: by an authored redirect, else to the
+  product or node that the path showed last and that still is in the catalog, whatever moved it. Chains are followed to
+  their end. Null if the path leads nowhere else, and if a product or node has the path now: read that by ` + "`" + `path` + "`" + `. A slug
+  that never was a path leads to the product or node that had it last. It is null if one has it now. ` + "`" + `product` + "`" + ` and
+  ` + "`" + `catalogNode` + "`" + ` return null for paths and slugs of the past.
   Example: ` + "`" + `redirect(path: "coffee-beans") { path product { id } catalogNode { id } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
@@ -1220,7 +1221,7 @@ type Query {
   authoredRedirect("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredRedirect
 
   """
-  Redirects as authored, by id. Slugs of the past are not among them.
+  Redirects as authored, by id. Paths of the past are not among them.
   Example: ` + "`" + `authoredRedirects(filter: {from: {eq: "coffee-beans"}}) { nodes { to catalogNodeUuid } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """

@@ -79,7 +79,7 @@ var fieldWeights = map[string]float64{
 	"Query.catalogRule":           12,
 	"Query.files":                 16,
 	"Query.activePromotions":      24,
-	"Query.redirect":              24, // paths, slugs and the slugs of the past
+	"Query.redirect":              24, // paths, and those of the past
 	"Query.searchSuggestions":     64, // a search, and the names of 30 products
 
 	"__Type.ofType": 2, // also where it is null

@@ -181,6 +181,8 @@ func warningCases() []warningCase {
 		{"a redirect from the page of a node", []string{tree, nodeOf(`,"slug":"mugs"`, ``)}, []string{redirectFrom("mugs")}, []string{`1 redirect attributes.from: is also the path of the node "n"`}},
 		{"a redirect and a page", nil, []string{redirectFrom("mug"), mug}, []string{`1 redirect attributes.from: is also the path of the product "mug"`}},
 		{"a page and a redirect", nil, []string{tree, nodeOf(`,"slug":"mugs"`, ``), redirectFrom("mugs")}, []string{`3 redirect attributes.from: is also the path of the node "n"`}},
+		{"a node below another, and a redirect from its slug", nil, []string{tree, nodeOf(`,"slug":"kitchen"`, ``), redirectFrom("mugs"),
+			strings.NewReplacer(`"id":"n"`, `"id":"m"`, `"relationships":{`, `"relationships":{"parent":{"data":{"type":"node","id":"n"}},`).Replace(nodeOf(`,"slug":"mugs"`, ``))}, nil},
 		{"a redirect from a draft", []string{strings.Replace(mug, `"live"`, `"draft"`, 1)}, []string{redirectFrom("mug")}, nil},
 		{"a redirect from elsewhere", []string{mug, tree, nodeOf(`,"slug":"mugs"`, `{"type":"product","id":"mug"}`)}, []string{redirectFrom("cups/mug")}, nil},
 		{"a redirect to a hierarchy, and to a node", []string{tree, nodeOf(``, ``)}, []string{redirectTo("r", "h"), redirectTo("s", "n")}, nil},
@@ -270,7 +272,7 @@ func TestRedirectsFromPaths(t *testing.T) {
 		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"h","attributes":{"name":"H","slug":"shop"}}`, nodeOf(`,"slug":"kitchen"`, ``), node("m", "mugs", "n"), product("mug", ``, ``)))
 		for from, page := range map[string]string{
 			"mug": `product "mug"`, "kitchen/mugs/mug": `product "mug"`, "shop/kitchen/mugs/mug": `product "mug"`, "kitchen": `node "n"`, "kitchen/mugs": `node "m"`, "shop/kitchen/mugs": `node "m"`,
-			"mugs/mug": "", "kitchen/mug": "", "shop/mugs": "", "shop": "", "kitchen/mugs/cup": "",
+			"mugs": "", "mugs/mug": "", "kitchen/mug": "", "shop/mugs": "", "shop": "", "kitchen/mugs/cup": "",
 		} {
 			line := fmt.Sprintf(`{"type":"redirect","id":"r","attributes":{"from":%q,"to":"elsewhere"}}`, from)
 			for _, lines := range []string{line, storetest.JoinLines(line, strings.Replace(product("mug", ``, ``), `"slug":"mug"`, `"slug":"other"`, 1))} {

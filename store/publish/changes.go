@@ -3,24 +3,24 @@ package publish
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"portico/internal/dependency"
 	"portico/store"
-	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/publish/compare"
 	"portico/store/release/segment"
 )
 
 // findChanges writes what differs between the new release and the served one, for
-// caches of responses, and the slugs that changed. It also sets since when nodes are the same. If everything differs, it still
-// looks for slugs and for nodes.
+// caches of responses, and the paths that changed. It also sets since when nodes are the same. If everything differs, it still
+// looks for paths and for nodes.
 func (w *releaseWriter) findChanges(ctx context.Context) error {
 	if w.served == nil {
 		w.changes.AddEverything()
 		return nil
 	}
-	finds := []func(context.Context) error{w.changedProducts, w.changedNodes}
+	finds := []func(context.Context) error{w.changedNodes, w.changedProducts}
 	if w.everything {
 		w.changes.AddEverything()
 	} else {
@@ -31,19 +31,17 @@ func (w *releaseWriter) findChanges(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.slugs > 0 {
-		if err := w.service.dropSlugChanges(ctx, w.actor, w.release.CatalogID); err != nil {
-			return err
-		}
+	if err := w.put(ctx, "path_change", w.paths.rows...); err != nil {
+		return err
 	}
 	return w.put(ctx, "release_change", []any{w.release.ID, w.served.Release.ID, w.changes.Pack()})
 }
 
-// changedProducts adds the products that differ, with what they are found by, and stores the slugs that changed.
+// changedProducts adds the products that differ, with what they are found by, and the paths that changed. changedNodes must have run.
 func (w *releaseWriter) changedProducts(ctx context.Context) error {
 	var ids []string
 	for _, product := range w.compared.Products {
-		if !w.everything || product.Effect == compare.PendingChange { // the others have no slugs that changed
+		if !w.everything || product.Effect != compare.PendingAdd { // the others have no paths that end
 			ids = append(ids, product.ID)
 		}
 	}
@@ -71,9 +69,9 @@ func (w *releaseWriter) changedProducts(ctx context.Context) error {
 			case compare.PendingChange:
 				differ(change.Was)
 				differ(change.Is)
-				if err := w.slugChange(ctx, catalog.RedirectProduct, change.ID, change.Was.Slug, change.Is.Slug); err != nil {
-					return err
-				}
+			}
+			if err := w.changePath(ctx, change.ID, stepsOfProduct(change.Was), stepsOfProduct(change.Is)); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -81,7 +79,7 @@ func (w *releaseWriter) changedProducts(ctx context.Context) error {
 }
 
 // changedNodes adds the nodes that differ, and the nodes above them, whose
-// children they are, and stores the slugs that changed.
+// children they are, and the paths that changed.
 func (w *releaseWriter) changedNodes(ctx context.Context) error {
 	changes, err := w.compared.ChangedNodes(ctx)
 	if err != nil {
@@ -91,6 +89,14 @@ func (w *releaseWriter) changedNodes(ctx context.Context) error {
 		w.changes.Add(segment.AnyNode, segment.NodeKey(node.ID), segment.ChildrenKey(node.ParentID))
 	}
 	for _, change := range changes {
+		if change.Was != nil && !slices.Equal(stepsOfNode(change.Was), stepsOfNode(change.Is)) {
+			w.paths.moved[change.ID] = true
+		}
+	}
+	for _, change := range changes {
+		if err := w.changePath(ctx, change.ID, stepsOfNode(change.Was), stepsOfNode(change.Is)); err != nil {
+			return err
+		}
 		switch change.Effect {
 		case compare.PendingAdd:
 			differ(change.Is)
@@ -100,9 +106,6 @@ func (w *releaseWriter) changedNodes(ctx context.Context) error {
 		case compare.PendingChange:
 			differ(change.Was)
 			differ(change.Is)
-			if err := w.slugChange(ctx, catalog.RedirectNode, change.ID, change.Was.Slug, change.Is.Slug); err != nil {
-				return err
-			}
 		}
 	}
 	if !w.changes.Has(segment.AnyNode) {

@@ -85,7 +85,11 @@ func (m *madeSide) FoundBy(ctx context.Context, ids []string) (map[string]compar
 	found, err := m.stored().FoundBy(ctx, compare.SortedIDs(below))
 	for _, handle := range own {
 		id := m.w.plan.ids.At(handle)
-		found[id] = m.w.found[id]
+		by := m.w.found[id]
+		for _, node := range m.w.plan.nodes(handle) {
+			by.NodeIDs = append(by.NodeIDs, node.ID)
+		}
+		found[id] = by
 	}
 	return found, err
 }

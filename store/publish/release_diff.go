@@ -35,22 +35,28 @@ func (s *Service) DiffReleases(ctx context.Context, from, to string, most, mostP
 	if products := max(before.Products, now.Products); shared == 0 && mostProducts > 0 && products > mostProducts {
 		return nil, store.Unprocessablef([]string{"to_id"}, "must be a release of at most %d products to be compared with one of another base, got %d", mostProducts, products)
 	}
-	ids := map[string]bool{}
 	for _, side := range sides {
-		layers := side.Release().Layers()[shared:]
-		if err := compare.IdsIn(ctx, side.View, layers, ids); err != nil {
-			return nil, err
-		}
-		files, err := compare.FileIDsIn(ctx, s.db.Reader, layers)
+		files, err := compare.FileIDsIn(ctx, s.db.Reader, side.Release().Layers()[shared:])
 		if err != nil {
 			return nil, err
 		}
 		c.FileIDs = append(c.FileIDs, files...)
 	}
-	if err := c.CompareProducts(ctx, compare.SortedIDs(ids)); err != nil {
+	if err := compareStored(ctx, c, sides); err != nil {
 		return nil, err
 	}
 	return c.Differences(ctx, most)
+}
+
+// compareStored compares the products of two releases: those of the layers that they do not share.
+func compareStored(ctx context.Context, c *compare.Comparison, sides [2]*compare.StoredSide) error {
+	ids, shared := map[string]bool{}, sharedLayers(sides[0].Release(), sides[1].Release())
+	for _, side := range sides {
+		if err := compare.IdsIn(ctx, side.View, side.Release().Layers()[shared:], ids); err != nil {
+			return err
+		}
+	}
+	return c.CompareProducts(ctx, compare.SortedIDs(ids))
 }
 
 // keptRelease returns a kept release by its number; NOT_FOUND with the member otherwise.

@@ -82,7 +82,9 @@ type PublishConfig struct {
 	Left      func() // called when a publication leaves work for SweepReleases; never nil
 }
 
-// NewService returns a service for a database.
+// NewService returns a service for a database. It sets BeforeServe of releases.
 func NewService(d *db.DB, jobs *job.Service, releases *release.Service, config PublishConfig) *Service {
-	return &Service{db: d, jobs: jobs, releases: releases, whole: config.Whole, wordBytes: config.WordBytes, kept: config.Kept, factor: cmp.Or(config.Factor, layerFactor), left: config.Left}
+	s := &Service{db: d, jobs: jobs, releases: releases, whole: config.Whole, wordBytes: config.WordBytes, kept: config.Kept, factor: cmp.Or(config.Factor, layerFactor), left: config.Left}
+	releases.BeforeServe = s.recordPathsBefore
+	return s
 }

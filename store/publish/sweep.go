@@ -38,7 +38,7 @@ func (s *Service) sweepReleases(ctx context.Context, actor store.Actor) error {
 			}
 		}
 	}
-	return s.dropSlugChangesOfCatalogs(ctx, actor)
+	return s.dropPathChanges(ctx, actor)
 }
 
 // deadRelease is a release to delete.

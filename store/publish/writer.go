@@ -38,7 +38,7 @@ type releaseWriter struct {
 	before     []compare.ProductVersion          // in the served release, of the products that the release holds itself, by handle
 	others     map[string]compare.ProductVersion // likewise of others that may differ, by id
 	compared   *compare.Comparison               // with the served release
-	slugs      int                               // how many slugs changed
+	paths      pathChanges                       // from the served release to this one
 	ownFiles   map[string]string                 // the texts of the files of a delta, by id
 	found      map[string]compare.FoundBy        // by id: what the products of a delta are found by
 	dryRun     bool                              // writes nothing: only compares
@@ -71,7 +71,7 @@ var columns = map[string][]string{
 	"release_word":   {"release_id", "chunk", "body"},
 	"release_facet":  {"release_id", "attribute", "chunk", "body"},
 	"release_change": {"release_id", "against_id", "body"},
-	"slug_change":    {"catalog_id", "slug", "kind", "release_id", "target_id"},
+	"path_change":    {"catalog_id", "slug", "turn", "above_id", "kind", "target_id", "came"},
 }
 
 // put adds rows to write, and writes all that wait once there are enough for a transaction. So a delta of a few products

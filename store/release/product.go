@@ -1,7 +1,6 @@
 package release
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -105,14 +104,7 @@ func (v *View) productAtPath(ctx context.Context, path string) (*Product, error)
 	if err != nil {
 		return nil, err
 	}
-	ordinals, err := v.Indexed(ctx, "slug", path[at+1:])
-	if err != nil || len(ordinals) == 0 {
-		return nil, cmp.Or(err, error(errNoProduct()))
-	}
-	if ordinals, err = v.ByUpdate(ctx, ordinals); err != nil {
-		return nil, err
-	}
-	found, err := v.ProductsAt(ctx, ordinals[:min(maxAlike, len(ordinals))])
+	found, err := v.productsWithSlug(ctx, path[at+1:])
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +114,18 @@ func (v *View) productAtPath(ctx context.Context, path string) (*Product, error)
 		}
 	}
 	return nil, errNoProduct()
+}
+
+// productsWithSlug returns the first maxAlike products with a slug, the last updated first.
+func (v *View) productsWithSlug(ctx context.Context, slug string) ([]*storedProduct, error) {
+	ordinals, err := v.Indexed(ctx, "slug", slug)
+	if err != nil || len(ordinals) == 0 {
+		return nil, err
+	}
+	if ordinals, err = v.ByUpdate(ctx, ordinals); err != nil {
+		return nil, err
+	}
+	return v.ProductsAt(ctx, ordinals[:min(maxAlike, len(ordinals))])
 }
 
 func errNoProduct() *store.Error {

@@ -1,7 +1,10 @@
 package release
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"slices"
 	"strings"
 
 	"portico/store"
@@ -23,8 +26,8 @@ const (
 	maxRedirectHops  = 20
 )
 
-// Redirect returns where a path leads: by an imported redirect, else by the slugs that products and nodes had in
-// earlier releases of the catalog. Chains are followed to their end. It returns nil if the path leads nowhere
+// Redirect returns where a path leads: by an imported redirect, else by the paths that products and nodes had when the catalog
+// served other releases. Chains are followed to their end. It returns nil if the path leads nowhere
 // else, also if a product or node is there now, and for a chain that does not end. The path has slugs joined by
 // slashes, or is one slug. INVALID for a path that is too long.
 func (v *View) Redirect(ctx context.Context, path string) (*Redirect, error) {
@@ -42,7 +45,7 @@ func (v *View) Redirect(ctx context.Context, path string) (*Redirect, error) {
 	for hop := range maxRedirectHops {
 		source := imported.ByPath[at]
 		if source == nil {
-			return v.redirectSlugs(ctx, at, hop > 0)
+			return v.redirectPast(ctx, at, hop > 0)
 		}
 		if target := source.Relationships.Target; target != nil {
 			return v.redirectTo(ctx, target.Data.Type, target.Data.ID)
@@ -54,51 +57,53 @@ func (v *View) Redirect(ctx context.Context, path string) (*Redirect, error) {
 	return nil, nil
 }
 
-// redirectSlugs redirects a path for which there is no imported redirect, by the first rule that applies:
+// redirectPast redirects a path for which there is no imported redirect, by the first rule that applies:
 //   - what is at the path now is the result if an imported redirect led there (moved), else nil: nothing is to be redirected;
-//   - what had the last slug of the path before is the result, at its path now, the last change first;
-//   - slugs of nodes above that changed are replaced, and what is at the path then is the result;
+//   - what the path led to last, and is still there, is the result, at its path now;
+//   - if the path is one slug, what has it now, or had it last, as a path;
 //   - the path itself is the result if moved, even if nothing is known there.
-func (v *View) redirectSlugs(ctx context.Context, path string, moved bool) (*Redirect, error) {
-	here, err := v.redirectHere(ctx, path)
-	if err != nil || here != nil {
-		if !moved { // it would lead to itself
-			here = nil
+func (v *View) redirectPast(ctx context.Context, path string, moved bool) (*Redirect, error) {
+	here := func(node func(context.Context, string) (*segment.CatalogNode, error), key ProductKey) (*Redirect, bool, error) {
+		found, err := v.redirectHere(ctx, path, node, key)
+		if is := found != nil; !is || moved {
+			return found, is, err
 		}
-		return here, err
+		return nil, true, nil // it would lead to itself
+	}
+	if found, is, err := here(v.NodeAtPath, ProductKey{Path: path}); err != nil || is {
+		return found, err
 	}
 	slugs := strings.Split(path, "/")
 	v.ReadValues("slug", slugs)
-	changes, err := v.SlugChanges(ctx, slugs)
+	turn := int64(math.MaxInt64)
+	if v.shopper.ReleaseID != "" { // such a view shows the same for ever
+		turn = segment.TurnOf(v.Release.ID)
+	}
+	changes, err := v.PathChanges(ctx, store.Unique(slugs), turn)
 	if err != nil {
 		return nil, err
 	}
-	last, nodes := slugs[len(slugs)-1], map[string]string{} // by slug
-	for _, change := range changes {
-		if change.Slug == last {
-			if found, err := v.redirectTo(ctx, change.Kind, change.TargetID); err != nil || found != nil {
-				return found, err
-			}
-		}
-		if change.Kind == catalog.RedirectNode && nodes[change.Slug] == "" {
-			nodes[change.Slug] = change.TargetID
-		}
-	}
-	for i, slug := range slugs[:len(slugs)-1] {
-		if nodes[slug] == "" {
-			continue
-		}
-		node, err := v.Node(ctx, nodes[slug])
-		if err != nil && !store.HasCode(err, store.NotFound) {
+	if len(changes) > 0 {
+		past, err := v.pastOf(ctx, slugs, changes)
+		if err != nil {
 			return nil, err
 		}
-		if node != nil {
-			slugs[i] = node.Slug
+		if found, err := v.redirectToLast(ctx, past); err != nil || found != nil {
+			return found, err
 		}
 	}
-	if now := strings.Join(slugs, "/"); now != path {
-		if here, err := v.redirectHere(ctx, now); err != nil || here != nil {
-			return here, err
+	if len(slugs) == 1 {
+		if found, is, err := here(v.NodeWithSlug, ProductKey{Slug: path}); err != nil || is {
+			return found, err
+		}
+		var past []pathSpan
+		for _, c := range changes {
+			if !c.Came {
+				past = append(past, pathSpan{kind: c.Kind, id: c.TargetID, until: c.Turn})
+			}
+		}
+		if found, err := v.redirectToLast(ctx, past); err != nil || found != nil {
+			return found, err
 		}
 	}
 	if moved {
@@ -107,38 +112,56 @@ func (v *View) redirectSlugs(ctx context.Context, path string, moved bool) (*Red
 	return nil, nil
 }
 
-// redirectHere returns what is at a path, or has it as its slug; nil for nothing.
-func (v *View) redirectHere(ctx context.Context, path string) (*Redirect, error) {
-	find := []func() (*Redirect, error){
-		func() (*Redirect, error) {
-			node, err := v.NodeAtPath(ctx, path)
-			return &Redirect{Path: path, Node: node}, err
-		},
-		func() (*Redirect, error) {
-			product, err := v.Product(ctx, ProductKey{Path: path})
-			return &Redirect{Path: path, Product: product}, err
-		},
-	}
-	if !strings.Contains(path, "/") {
-		find = []func() (*Redirect, error){
-			func() (*Redirect, error) {
-				node, err := v.NodeWithSlug(ctx, path)
-				return &Redirect{Path: path, Node: node}, err
-			},
-			func() (*Redirect, error) {
-				product, err := v.Product(ctx, ProductKey{Slug: path})
-				return &Redirect{Path: path, Product: product}, err
-			},
+// maxPastTargets is the number of products and nodes that a path led to last, of which redirectToLast takes one.
+const maxPastTargets = 100
+
+// redirectToLast redirects to that of some products and nodes which a path led to last, as far as the release has them; nil if it
+// has none. At the same time the path of a node wins.
+func (v *View) redirectToLast(ctx context.Context, past []pathSpan) (*Redirect, error) {
+	slices.SortStableFunc(past, func(a, b pathSpan) int {
+		return cmp.Or(cmp.Compare(b.until, a.until), cmp.Compare(a.level(), b.level()), cmp.Compare(a.id, b.id))
+	})
+	past = past[:min(maxPastTargets, len(past))]
+	var ids []string
+	for _, p := range past {
+		if p.kind == segment.PathProduct {
+			ids = append(ids, p.id)
 		}
 	}
-	for _, find := range find {
-		if found, err := find(); err == nil {
-			return found, nil
-		} else if !store.HasCode(err, store.NotFound) {
-			return nil, err
+	products, err := v.ProductsByID(ctx, store.Unique(ids))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range past {
+		kind := catalog.RedirectNode
+		if p.kind == segment.PathProduct {
+			if kind = catalog.RedirectProduct; products[p.id] == nil {
+				continue
+			}
+		}
+		if found, err := v.redirectTo(ctx, kind, p.id); err != nil || found != nil {
+			return found, err
 		}
 	}
 	return nil, nil
+}
+
+// redirectHere returns what is at a path: the node that find finds, or else the product with a key; nil for nothing.
+func (v *View) redirectHere(ctx context.Context, path string, find func(context.Context, string) (*segment.CatalogNode, error), key ProductKey) (*Redirect, error) {
+	node, err := find(ctx, path)
+	if err == nil {
+		return &Redirect{Path: path, Node: node}, nil
+	}
+	var product *Product
+	if store.HasCode(err, store.NotFound) {
+		if product, err = v.Product(ctx, key); err == nil {
+			return &Redirect{Path: path, Product: product}, nil
+		}
+	}
+	if store.HasCode(err, store.NotFound) {
+		err = nil
+	}
+	return nil, err
 }
 
 // redirectTo returns the redirect to a product or node: its path, or its slug if it has no path. nil if the release

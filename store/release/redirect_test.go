@@ -78,7 +78,7 @@ func TestRedirects(t *testing.T) {
 		check("chains of slugs, and nodes", map[string]string{
 			"mug": "shop/cooking/mugs/sky-mug product p1", "blue-mug": "shop/cooking/mugs/sky-mug product p1",
 			"kitchen": "shop/cooking node n1", "shop/kitchen": "shop/cooking node n1",
-			"kitchen/mugs": "cooking/mugs node n2", "kitchen/mugs/cup": "cooking/mugs/cup product p2",
+			"kitchen/mugs": "shop/cooking/mugs node n2", "kitchen/mugs/cup": "shop/cooking/mugs/cup product p2",
 			"kitchen/mugs/none": "", "cooking": "",
 		})
 
@@ -112,8 +112,8 @@ func TestRedirects(t *testing.T) {
 	})
 }
 
-// TestSlugsChangeInWholeReleases changes so many products that a publication writes a whole release.
-func TestSlugsChangeInWholeReleases(t *testing.T) {
+// TestPathsChangeInWholeReleases changes so many products that a publication writes a whole release.
+func TestPathsChangeInWholeReleases(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		storetest.FullTestsOnlyOnPostgres(t, backend)

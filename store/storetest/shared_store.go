@@ -37,7 +37,7 @@ func (d *SharedStore) Run(t *testing.T, name string, test func(*SharedStore) fun
 
 // emptiedTables have resources, and what follows from them. Add each table that a resource is written to. Jobs, sweeps, keys, the
 // audit log and rows of releases that no release refers to stay.
-var emptiedTables = []string{"file", "attribute", "synonym", "redirect", "slug_change", "product", "product_component", "hierarchy", "node", "node_product", "pricebook", "price", "price_modifier", "catalog",
+var emptiedTables = []string{"file", "attribute", "synonym", "redirect", "path_change", "product", "product_component", "hierarchy", "node", "node_product", "pricebook", "price", "price_modifier", "catalog",
 	"catalog_rule", "stock", "stock_deleted", "stock_transaction", "promotion", "promotion_code", "code_claim", "promotion_purge", "promotion_archive", "code_usage", "code_usage_total", "gateway", "api_client",
 	"release", "release_block", "release_node", "release_file", "release_list", "release_chunk", "release_index", "release_place"}
 

@@ -13,7 +13,7 @@ import (
 	"portico/store/db"
 )
 
-// pageSlug returns the slug of a live product or of a node, as the path of its page.
+// pageSlug returns the slug of a live product, or of a node at the top of its hierarchy, as the path of its page.
 func pageSlug(source authoring.Source) string {
 	switch source := source.(type) {
 	case *catalog.ProductSource:
@@ -21,7 +21,9 @@ func pageSlug(source authoring.Source) string {
 			return source.Attributes.Slug
 		}
 	case *catalog.NodeSource:
-		return source.Attributes.Slug
+		if source.Relationships.Parent.ID() == "" {
+			return source.Attributes.Slug
+		}
 	}
 	return ""
 }
@@ -55,7 +57,7 @@ func (w *keyWarner) hide(d Line) {
 // pageDetail takes the kind and the id of what a redirect hides, and where that is.
 const pageDetail = "is also the path of the %s %q%s: storefronts that ask for redirects first do not show it"
 
-// pages returns the live products and the nodes of the store that have one of some paths.
+// pages returns the live products and the nodes of the store that have one of some paths. The slug of a product is one of them.
 func (s *storedKeys) pages(ctx context.Context, in db.Session, paths []string) (owners []keyOwner, err error) {
 	byLast := map[string][]string{} // slug
 	for _, path := range paths {
@@ -84,7 +86,7 @@ func (s *storedKeys) pages(ctx context.Context, in db.Session, paths []string) (
 	var found []keyOwner
 	for i, o := range owners {
 		for _, path := range byLast[o.key] {
-			if path == o.key || slices.Contains(tree.below(above[i], o.key), path) {
+			if o.kind == authoring.KeyProduct && path == o.key || slices.Contains(tree.below(above[i], o.key), path) {
 				found = append(found, keyOwner{o.kind, o.id, path})
 			}
 		}

@@ -43,7 +43,10 @@ type ProductVersion struct {
 }
 
 // FoundBy is what a product is found by.
-type FoundBy struct{ SKU, Slug string }
+type FoundBy struct {
+	SKU, Slug string
+	NodeIDs   []string // of the nodes that list it
+}
 
 // Comparison compares what was with what is or would be. A publication, a dry run and the difference of two stored releases
 // use it. It finds the products that differ by their versions, and all else by its content.

@@ -32,7 +32,7 @@ func (s *StoredSide) FoundBy(ctx context.Context, ids []string) (map[string]Foun
 	products, err := s.View.ProductsByID(ctx, ids)
 	found := make(map[string]FoundBy, len(products))
 	for id, product := range products {
-		found[id] = FoundBy{product.SKU(), product.Slug()}
+		found[id] = FoundBy{product.SKU(), product.Slug(), product.NodeIDs()}
 	}
 	return found, err
 }

@@ -21,10 +21,15 @@ type Router struct {
 	table     db.TopicCache[*Table]
 	last      *Table // the one before, whose Routes the next one keeps if it routes alike; only the read of table uses it; nil for none
 	histories histories
+
+	// BeforeServe is called with the number of the release that Serve is to serve. Set it before the first call.
+	BeforeServe func(ctx context.Context, actor store.Actor, number int64)
 }
 
 // NewRouter returns a router that reads a database.
-func NewRouter(d *db.DB) *Router { return &Router{db: d} }
+func NewRouter(d *db.DB) *Router {
+	return &Router{db: d, BeforeServe: func(context.Context, store.Actor, int64) {}}
+}
 
 // Table returns the current routing table.
 func (r *Router) Table(ctx context.Context) (*Table, error) {
@@ -79,6 +84,7 @@ func (r *Router) Serve(ctx context.Context, actor store.Actor, id string) (*segm
 	if err != nil {
 		return nil, missing
 	}
+	r.BeforeServe(ctx, actor, number)
 	return db.UpdateOnce(ctx, r.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*segment.Release, error) {
 		// Locks the catalog's row before the release's, in the order of publish.Service.finishRelease.
 		before, found, err := db.One(ctx, t.Session, scanHold, `

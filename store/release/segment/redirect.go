@@ -4,9 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 
 	"portico/internal/dependency"
-	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
 )
@@ -65,20 +65,36 @@ func (r *Reader) Redirects(ctx context.Context) (*Redirects, error) {
 	return redirects, nil
 }
 
-// SlugChange is that a published product or node had a slug before.
-type SlugChange struct {
-	Slug     string
-	Kind     string // catalog.RedirectProduct or RedirectNode
-	TargetID string
-	Release  int64 // that has another slug
+// The kinds of steps of a path.
+const (
+	PathTop     = "top"     // a hierarchy, or a node directly below one: paths begin with it
+	PathNode    = "node"    // any other node
+	PathProduct = "product" // the last step only
+)
+
+// PathChange is that a step of a path ended or began: that a slug below a node leads to a product or node.
+type PathChange struct {
+	Slug, AboveID  string // AboveID is empty for a hierarchy, and for a product that no node lists
+	Kind, TargetID string
+	Turn           int64
+	Came           bool // the step began; else it ended
 }
 
-// SlugChanges reads what had some slugs before this release and has another one since, the last change first.
-// It is up to the caller to record the slugs as read.
-func (r *Reader) SlugChanges(ctx context.Context, slugs []string) ([]SlugChange, error) {
-	return db.CollectIn(ctx, r.session(), func(rows *sql.Rows) (c SlugChange, err error) {
-		return c, rows.Scan(&c.Slug, &c.Kind, &c.TargetID, &c.Release)
-	}, store.Unique(slugs), `
-		SELECT slug, kind, target_id, release_id FROM slug_change
-		WHERE catalog_id = $1 AND release_id <= $2 AND slug IN ($in) ORDER BY release_id DESC, kind, target_id LIMIT 100`, r.Release.CatalogID, r.Release.ID)
+// TurnOf returns the turn at which a release is first served. Roll-backs have odd turns.
+func TurnOf(releaseID int64) int64 { return 2 * releaseID }
+
+// maxPathChanges is the number of changes that PathChanges reads.
+const maxPathChanges = 1000
+
+// PathChanges reads the changes of steps with some slugs up to a turn, the first one first; of more than 1000 the last. It is up
+// to the caller to record the slugs as read.
+func (r *Reader) PathChanges(ctx context.Context, slugs []string, until int64) ([]PathChange, error) {
+	list, args := db.InList([]any{r.Release.CatalogID, until, maxPathChanges}, slugs)
+	changes, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (c PathChange, err error) {
+		return c, rows.Scan(&c.Slug, &c.AboveID, &c.Kind, &c.TargetID, &c.Turn, &c.Came)
+	}, `
+		SELECT slug, above_id, kind, target_id, turn, came FROM path_change
+		WHERE catalog_id = $1 AND turn <= $2 AND slug IN (`+list+`) ORDER BY turn DESC, came DESC, above_id, target_id LIMIT $3`, args...)
+	slices.Reverse(changes)
+	return changes, err
 }

@@ -57,6 +57,9 @@ func (n *CatalogNode) GlobalID() string {
 	return store.GlobalID(store.TypeCatalogNode, n.ID)
 }
 
+// IsTop reports whether paths may begin with the node: it is a hierarchy, or directly below one.
+func (n *CatalogNode) IsTop() bool { return n.Kind == KindHierarchy || n.ParentID == n.HierarchyID }
+
 // HasChildren reports whether there are nodes below.
 func (n *CatalogNode) HasChildren() bool { return len(n.children) > 0 }
 
@@ -155,6 +158,9 @@ func (t *Tree) WithSlug(slug string) *CatalogNode {
 	}
 	return nil
 }
+
+// AllWithSlug returns the nodes with a slug, the one updated last first. The caller must not change the list.
+func (t *Tree) AllWithSlug(slug string) []*CatalogNode { return t.bySlug[slug] }
 
 // ancestors returns the ids of the nodes above a node, the hierarchy first. rooted is false if there is no hierarchy at the
 // top: a parent is missing, or the parents form a circle, in which more ids are found than there are nodes.

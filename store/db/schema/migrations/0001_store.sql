@@ -342,16 +342,20 @@ CREATE TABLE release_change (
     PRIMARY KEY (release_id, against_id)
 );
 
--- Slugs that published products and nodes had before. release_id is the release in which it has another slug.
-CREATE TABLE slug_change (
+-- Steps of paths that a catalog served: below the node above_id, slug led to target_id until the turn, or, with came, since it.
+-- turn is twice the number of a release, or one more for a release that was served again after it.
+CREATE TABLE path_change (
     catalog_id TEXT COLLATE "C" NOT NULL,
     slug       TEXT COLLATE "C" NOT NULL,
+    turn       BIGINT NOT NULL,
+    above_id   TEXT COLLATE "C" NOT NULL,
     kind       TEXT COLLATE "C" NOT NULL,
-    release_id BIGINT NOT NULL,
     target_id  TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (catalog_id, slug, kind, release_id, target_id)
+    came       BOOLEAN NOT NULL,
+    PRIMARY KEY (catalog_id, slug, turn, above_id, kind, target_id, came)
 );
-CREATE INDEX slug_change_by_release ON slug_change (catalog_id, release_id);
+CREATE INDEX path_change_by_target ON path_change (catalog_id, kind, target_id, turn);
+CREATE INDEX path_change_by_turn ON path_change (catalog_id, turn);
 
 -- What the purge hook last saw of the shop (one row), and the calls that it still has to make: one row for each catalog,
 -- and the id '' for all catalogs. Times are by the database's clock. changed is what changed, packed as in release_change,
