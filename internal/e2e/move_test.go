@@ -13,6 +13,7 @@ import (
 
 	"portico/rest/resttest"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestShopMovesInFromAnotherServer imports the shop of a running server into each database: a server on that
@@ -26,10 +27,10 @@ func TestShopMovesInFromAnotherServer(t *testing.T) {
 	}{{"demo", []string{demoShop}, 0}, {"generated", []string{"--generate", "260"}, 8}} {
 		t.Run(from.name, func(t *testing.T) {
 			if from.name != "demo" {
-				storetest.FullTestsOnly(t, "reads a larger shop")
+				testkit.FullTestsOnly(t, "reads a larger shop")
 			}
 			storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-				storetest.FullTestsOnlyOnPostgres(t, e)
+				e.FullTestsOnlyOnPostgres(t)
 				flags, path := database(t)
 				mustRun(t, append(append([]string{"import"}, from.args...), flags...)...)
 				first := startServer(t, append(flags, unlimited...)...)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // keyOf returns a sealing key of equal bytes, in base64.
@@ -107,7 +108,7 @@ func (s *serverProcess) underLoad(t *testing.T, client, token string, change fun
 
 func TestRekeyUnderLoadOnSQLite(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "TestRekeyWithSealKeyFlag changes the key")
+	testkit.FullTestsOnly(t, "TestRekeyWithSealKeyFlag changes the key")
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
 	read := func(file string) string {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestRevokedTokenGetsNoCachedResponse requires that all servers soon reject a revoked token, even
@@ -37,7 +38,7 @@ func TestRevokedTokenGetsNoCachedResponse(t *testing.T) {
 		_, err := o.Access.RevokeClient(t.Context(), "test", client)
 		require.NoError(t, err)
 		for _, s := range servers {
-			storetest.Eventually(t, [2]int{401, 401}, func() [2]int { return answer(s) })
+			testkit.Eventually(t, [2]int{401, 401}, func() [2]int { return answer(s) })
 			require.Equal(t, [2]int{401, 401}, answer(s, "If-None-Match", "*"))
 		}
 	})

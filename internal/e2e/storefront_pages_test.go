@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestStorefront requires that each page of the sample storefront shows what the server returns,
@@ -96,10 +96,10 @@ func TestStorefrontRendering(t *testing.T) {
 // accessible, small, and still while they load.
 func TestStorefrontLighthouse(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "it takes a minute")
+	testkit.FullTestsOnly(t, "it takes a minute")
 	const folder = "internal/e2e/clients/lighthouse"
 	if _, err := os.Stat(filepath.Join(folder, "node_modules/lighthouse")); err != nil {
-		storetest.SkipMissing(t, "node", "Lighthouse is not installed; run: npm ci --ignore-scripts --prefix "+folder)
+		testkit.SkipMissing(t, "node", "Lighthouse is not installed; run: npm ci --ignore-scripts --prefix "+folder)
 	}
 	chromium(t) // skips without
 	out, err := exec.CommandContext(t.Context(), "node", folder+"/audit.js", serveStorefront(t, startServer(t, "--demo"))).CombinedOutput()

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // spanCollector records the spans that an OpenTelemetry collector receives.
@@ -116,7 +117,7 @@ func TestTraces(t *testing.T) {
 		s.send(t, "GET", "/HIDDEN", "", "Authorization", "Bearer HIDDEN")
 		_, published := s.graphql(t, token, `mutation { catalogPublish(input: {catalogId: "catalog-coffee"}) { job { id } userErrors { message } } }`)
 		require.Contains(t, published, `"job":{"id"`)
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, true, func() bool {
 			return slices.ContainsFunc(c.all(), named("job catalog_publish")) && slices.ContainsFunc(c.all(), named("sweep idempotency keys"))
 		})
 		require.Zero(t, s.stop(), "which sends the rest")

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const (
@@ -60,7 +61,7 @@ func TestWritesAboveTheLimitAreRefused(t *testing.T) {
 			response, _ := s.send(t, "POST", "/v2/inventories/prod-americano/transactions", americanoSold, headers...)
 			first <- response.StatusCode
 		}()
-		storetest.Eventually(t, 1.0, func() float64 { return s.metric(t, `portico_requests_in_work{kind="write"}`) })
+		testkit.Eventually(t, 1.0, func() float64 { return s.metric(t, `portico_requests_in_work{kind="write"}`) })
 		for range 3 {
 			response, body := s.send(t, "POST", "/v2/inventories/prod-americano/transactions", americanoSold, headers...)
 			begins(t, `{"errors":[{"status":%d,`, http.StatusServiceUnavailable, response, body)

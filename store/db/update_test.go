@@ -14,7 +14,7 @@ import (
 
 	"portico/store"
 	"portico/store/db"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
 )
 
 // TestLostConnectionIsRetried: a write whose connection is lost runs again on another one,
@@ -22,7 +22,7 @@ import (
 // write returns UNAVAILABLE.
 func TestLostConnectionIsRetried(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
 		if backend.Name != "postgres" {
 			t.Skip("a file has no connections to lose")
 		}
@@ -70,7 +70,7 @@ func TestLostConnectionIsRetried(t *testing.T) {
 // fails none of the writes that are committed with it.
 func TestFailedInsertLeavesNothing(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
 		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(db.Topic) {}}))

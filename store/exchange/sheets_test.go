@@ -17,6 +17,7 @@ import (
 	"portico/store/exchange/sheet"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // sheetFile is a file in memory.
@@ -80,7 +81,7 @@ func TestSheets(t *testing.T) {
 func sheetsRoundTrip(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, other := backend.Open(t), storetest.OpenEmpty(t, backend)
-		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, storetest.QuickOrFull(60, 600), 3))
+		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, testkit.QuickOrFull(60, 600), 3))
 		storetest.Import(t, s, `{"type":"product","id":"hostile","attributes":{"name":"#NAME?","sku":"-5","slug":"hostile","status":"live","description":"=1+1\r\na \"b\"\nc\r","tags":["@x","'=y"],"external_ref":"''+z"}}
 {"type":"pricebook","id":"hostile","attributes":{"name":"-Book"}}
 {"type":"product-price","id":"hostile","attributes":{"sku":"-5","currencies":{"USD":{"amount":900,"tiers":{"a:b":{"minimum_quantity":2,"amount":800},":amount":{"minimum_quantity":3,"amount":700}}}},"sales":{"=later":{"schedule":{"valid_from":"2030-01-01T00:00:00Z"},"currencies":{}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"hostile"}}}}

@@ -13,6 +13,7 @@ import (
 	"portico/store/db"
 	"portico/store/job"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // Of several servers one sweeps at a time; the next takes over from one that is
@@ -69,7 +70,7 @@ func sweepShared(backend storetest.Backend) func(*testing.T) {
 			}
 			all.Go(func() {
 				defer cancel()
-				storetest.Eventually(t, true, func() bool {
+				testkit.Eventually(t, true, func() bool {
 					gauges, err := h.Gauges(ctx)
 					return err == nil && gauges[0].Ended
 				})
@@ -96,7 +97,7 @@ func sweepTakenOver(backend storetest.Backend) func(*testing.T) {
 		}}})
 		kept(t, gone)
 		sql := backend.SQL(t)
-		storetest.Eventually(t, 1, func() (n int) {
+		testkit.Eventually(t, 1, func() (n int) {
 			require.NoError(t, sql.QueryRow(`SELECT COUNT(*) FROM sweep WHERE worker <> ''`).Scan(&n))
 			return n
 		})
@@ -151,9 +152,9 @@ func sweepSoon(backend storetest.Backend) func(*testing.T) {
 			return nil
 		}}})
 		kept(t, h)
-		storetest.Eventually(t, 1, func() int64 { return times.Load() })
+		testkit.Eventually(t, 1, func() int64 { return times.Load() })
 		h.Request("it")
-		storetest.Eventually(t, 2, func() int64 { return times.Load() })
+		testkit.Eventually(t, 2, func() int64 { return times.Load() })
 	}
 }
 
@@ -192,7 +193,7 @@ func sweepAside(backend storetest.Backend) func(*testing.T) {
 				ended <- err
 				return err
 			}}}))
-			storetest.Eventually(t, 1, func() (waiting int) {
+			testkit.Eventually(t, 1, func() (waiting int) {
 				require.NoError(t, backend.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
 				return waiting
 			})

@@ -13,6 +13,7 @@ import (
 	"portico/store/db"
 	"portico/store/release/segment"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestDoctor breaks each rule of a sound shop by hand, and expects that this rule is reported, with
@@ -97,7 +98,7 @@ func TestDoctor(t *testing.T) {
 // TestDoctorReadsRowsOnce checks how each check runs on 100,000 products: PostgreSQL's estimate, which is about one for
 // each page or row that is read, and SQLite's plan, in which no row leads to a scan of a table.
 func TestDoctorReadsRowsOnce(t *testing.T) {
-	storetest.FullTestsOnly(t, "it creates 100,000 products")
+	testkit.FullTestsOnly(t, "it creates 100,000 products")
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s, sql := backend.Open(t), backend.SQL(t)
