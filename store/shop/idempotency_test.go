@@ -23,7 +23,7 @@ import (
 
 func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	storetest.EachBackendInQuickTests(t, func(t *testing.T, backend storetest.Backend) {
 		t.Run("a repeated write returns the first result", keyReplays(backend))
 		t.Run("the stored form of results, which other versions read", keyStoredForm(backend))
 		t.Run("a key with another input is refused", keyReused(backend))

@@ -27,7 +27,7 @@ import (
 // returns UNAVAILABLE ran completely or not at all.
 func TestWritesAreLinearizable(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	storetest.EachBackendInQuickTests(t, func(t *testing.T, backend storetest.Backend) {
 		t.Run("stock", stockLinearizable(backend))
 		t.Run("redeemed codes", codesLinearizable(backend))
 	})

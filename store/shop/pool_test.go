@@ -24,7 +24,7 @@ import (
 // soon, and succeed once there are connections again. Only PostgreSQL has pools.
 func TestConnectionPools(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	storetest.EachBackendInQuickTests(t, func(t *testing.T, backend storetest.Backend) {
 		backend.FullTestsOnlyOnPostgres(t)
 		for _, size := range []int{1, 2} {
 			t.Run(fmt.Sprintf("a pool of %d in use", size), poolInUse(backend, size))

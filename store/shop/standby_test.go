@@ -36,7 +36,7 @@ func standbyReads(s *shop.Store, result string) func() int64 {
 // may fail, and the standby is read again once it is back.
 func TestLostStandby(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	storetest.EachBackendInQuickTests(t, func(t *testing.T, backend storetest.Backend) {
 		backend.FullTestsOnlyOnPostgres(t)
 		network, address := backend.NewProxy(t) // the database is its own standby
 		s, log := openWithStandby(t, backend, address)
@@ -89,7 +89,7 @@ func TestLostStandby(t *testing.T) {
 // read, although it has releases of the same numbers.
 func TestOtherDatabaseAsStandby(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	storetest.EachBackendInQuickTests(t, func(t *testing.T, backend storetest.Backend) {
 		backend.PostgresOnly(t)
 		other := backend.OtherURL(t)
 		elsewhere := backend.Open(t, func(config *shop.Config) { config.URL = other })
@@ -106,7 +106,7 @@ func TestOtherDatabaseAsStandby(t *testing.T) {
 // TestStandbyNeedsPostgreSQL refuses a read URL for SQLite, and one that is none.
 func TestStandbyNeedsPostgreSQL(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	storetest.EachBackendInQuickTests(t, func(t *testing.T, backend storetest.Backend) {
 		_, err := shop.Open(t.Context(), shop.Config{URL: backend.URL(t), ReadURL: "postgres://user:secret@[host/database"})
 		require.Error(t, err)
 		require.NotContains(t, err.Error(), "secret")
@@ -121,7 +121,7 @@ func TestStandbyNeedsPostgreSQL(t *testing.T) {
 // again, on a new connection or from the primary, each once.
 func TestStandbyLostWithinResult(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	storetest.EachBackendInQuickTests(t, func(t *testing.T, backend storetest.Backend) {
 		network, address := backend.NewProxy(t)
 		s, _ := openWithStandby(t, backend, address)
 		published := storetest.View(t, s, release.ShopperContext{}).Release.CacheIdentity()

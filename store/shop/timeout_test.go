@@ -27,7 +27,7 @@ import (
 // timeout: they get UNAVAILABLE, and requests that do not need the same rows succeed.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	storetest.EachBackendInQuickTests(t, func(t *testing.T, backend storetest.Backend) {
 		backend.FullTestsOnlyOnPostgres(t)
 		t.Run("locked rows block no reader, and a writer until its timeout", rowsLocked(backend))
 		t.Run("a stalled write loses its locks to waiters and is retried", writeStalled(backend))

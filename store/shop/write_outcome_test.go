@@ -18,7 +18,7 @@ import (
 // increments of stock.
 func TestWriteOutcomes(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	storetest.EachBackendInQuickTests(t, func(t *testing.T, backend storetest.Backend) {
 		t.Run("a write with a canceled context does not run", writeCanceledBefore(backend))
 		t.Run("a write canceled in the queue does not run", writeCanceledInQueue(backend))
 		t.Run("a write canceled at any time is atomic", writeCanceled(backend))

@@ -31,6 +31,12 @@ func EachBackend(t *testing.T, test func(t *testing.T, backend Backend)) {
 	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) { test(t, Backend{Backend: backend}) })
 }
 
+// EachBackendInQuickTests is dbtest.EachBackendInQuickTests with stores.
+func EachBackendInQuickTests(t *testing.T, test func(t *testing.T, backend Backend)) {
+	t.Helper()
+	dbtest.EachBackendInQuickTests(t, func(t *testing.T, backend dbtest.Backend) { test(t, Backend{Backend: backend}) })
+}
+
 // EachBackendSerial is dbtest.EachBackendSerial with stores.
 func EachBackendSerial(t *testing.T, test func(t *testing.T, backend Backend)) {
 	t.Helper()

@@ -47,18 +47,25 @@ var sqliteOnly bool
 // It skips "postgres" if this machine has no PostgreSQL (SkipMissing).
 func EachBackend(t *testing.T, test func(t *testing.T, backend Backend)) {
 	t.Helper()
-	eachBackend(t, test, (*testing.T).Parallel)
+	eachBackend(t, test, (*testing.T).Parallel, !sqliteOnly)
+}
+
+// EachBackendInQuickTests is EachBackend for tests that are about PostgreSQL as much as about SQLite, in a package with SQLiteMain:
+// the quick tests run them on both.
+func EachBackendInQuickTests(t *testing.T, test func(t *testing.T, backend Backend)) {
+	t.Helper()
+	eachBackend(t, test, (*testing.T).Parallel, true)
 }
 
 // EachBackendSerial is EachBackend for tests that measure the whole process. Nothing else runs
 // meanwhile if the test itself is not parallel.
 func EachBackendSerial(t *testing.T, test func(t *testing.T, backend Backend)) {
 	t.Helper()
-	eachBackend(t, test, func(*testing.T) {})
+	eachBackend(t, test, func(*testing.T) {}, !sqliteOnly)
 }
 
-// eachBackend is EachBackend, whose subtests call begin first.
-func eachBackend(t *testing.T, test func(t *testing.T, backend Backend), begin func(*testing.T)) {
+// eachBackend is EachBackend, whose subtests call begin first. If postgres is false, only the full tests run on PostgreSQL.
+func eachBackend(t *testing.T, test func(t *testing.T, backend Backend), begin func(*testing.T), postgres bool) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		begin(t)
@@ -66,7 +73,7 @@ func eachBackend(t *testing.T, test func(t *testing.T, backend Backend), begin f
 	})
 	t.Run("postgres", func(t *testing.T) {
 		begin(t)
-		if sqliteOnly {
+		if !postgres {
 			testkit.FullTestsOnly(t, "the quick tests of this package run on SQLite")
 		}
 		err := sharedPostgres.start()

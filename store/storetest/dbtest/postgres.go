@@ -197,7 +197,7 @@ func startServer() (address string, shutdown func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	if err := makeCluster(initdb, dir, owner); err != nil {
+	if err := copyCluster(initdb, dir, owner); err != nil {
 		return "", nil, err
 	}
 	stop, ended, err := runServer(server, dir, owner)
@@ -207,6 +207,7 @@ func startServer() (address string, shutdown func(), err error) {
 	address = "postgres://postgres@/postgres?host=" + url.QueryEscape(dir)
 	if err := awaitServer(address, ended); err != nil {
 		stop()
+		_ = os.RemoveAll(savedCluster(initdb)) // so that the next test process runs initdb
 		return "", nil, fmt.Errorf("%s does not start: %w\n%s", server, err, serverLog(dir))
 	}
 	return address, func() { stop(); _ = os.RemoveAll(dir) }, nil
@@ -277,14 +278,18 @@ func unprivileged(dir string) (*credential, error) {
 // credential is a user whom processes run as; a nil one is the current user.
 type credential struct{ uid, gid uint32 }
 
+var (
+	initdbArguments = []string{"-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--wal-segsize=4"}
+	icuArguments    = []string{"--locale-provider=icu", "--icu-locale=en-US"}
+)
+
 // makeCluster runs initdb. It prefers a natural-language collation, which reveals a missing
 // COLLATE "C".
 func makeCluster(initdb, dir string, owner *credential) error {
-	arguments := []string{"-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"}
 	var output []byte
 	var err error
-	for _, more := range [][]string{{"--locale-provider=icu", "--icu-locale=en-US"}, nil} {
-		command := exec.Command(initdb, append(arguments, more...)...)
+	for _, collation := range [][]string{icuArguments, nil} {
+		command := exec.Command(initdb, slices.Concat([]string{"-D", filepath.Join(dir, "data")}, initdbArguments, collation)...)
 		command.Dir, command.SysProcAttr = dir, processAttributes(owner)
 		if output, err = command.CombinedOutput(); err == nil {
 			return nil

@@ -1,4 +1,4 @@
-package shop_test
+package db_test
 
 import (
 	"testing"
@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/storetest"
 	"portico/store/storetest/dbtest"
 	"portico/store/storetest/testkit"
 )
@@ -14,7 +13,7 @@ import (
 // TestFailedWrites counts the writes that the database does not take.
 func TestFailedWrites(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
 		s := follow(t, backend, nil, nil)
 		require.NoError(t, s.TryWrite(t.Context()))
 		require.NoError(t, s.WriteTrouble())
