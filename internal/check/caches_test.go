@@ -51,7 +51,7 @@ func TestArchitectureListsEveryCache(t *testing.T) {
 		listed[row[1]] = true
 	}
 	found := map[string]bool{}
-	for _, p := range checkedPackages(t, token.NewFileSet(), ".") {
+	for _, p := range checkedPackages(t, ".") {
 		if strings.HasSuffix(p.path, "test") { // helpers of tests
 			continue
 		}

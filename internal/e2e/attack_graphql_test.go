@@ -208,6 +208,7 @@ func TestMalformedQueryStrings(t *testing.T) {
 	t.Parallel()
 	seed := testkit.Seed(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t)
 		s := o.serve(t)

@@ -34,6 +34,7 @@ func withSpring(t *testing.T, e storetest.Backend) *shop.Store {
 func TestCodesCommands(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		withSpring(t, e)
 		database := []string{"--promotion", "spring", "--database-url", e.URL(t)}
 		out := mustRun(t, append([]string{"codes", "generate", "--count", "2500", "--pattern", "SUMMER-####-####", "--uses", "2"},
@@ -62,7 +63,7 @@ func TestCodesCommands(t *testing.T) {
 // missing codes.
 func TestCodesGenerateSurvivesKill(t *testing.T) {
 	t.Parallel()
-	testkit.FullTestsOnly(t, "TestAcknowledgedWritesSurviveKills kills servers while they write")
+	testkit.FullTestsOnly(t, "TestWriteOutcomes and TestWritesAreLinearizable of store/shop interrupt writes without kills")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		e.FullTestsOnlyOnPostgres(t)
 		const codes = 40_000

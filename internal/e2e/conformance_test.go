@@ -20,6 +20,7 @@ import (
 // warning or notice.
 func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "it starts Node; the tests of graph/transport cover the same requests")
 	const folder = "internal/e2e/conformance"
 	if _, err := exec.LookPath("node"); err != nil {
 		testkit.SkipMissing(t, "node", "Node 20 or newer runs the audit of GraphQL over HTTP")

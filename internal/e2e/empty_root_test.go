@@ -71,9 +71,7 @@ func TestBinaryRunsInEmptyRoot(t *testing.T) {
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
 		testkit.SkipMissing(t, "root", "only root on Linux can give a process another root")
 	}
-	if !testkit.FullTests() && !isStatic(t, program) {
-		t.Skip("it builds the program without cgo; PORTICO_TEST_LONG=1 does")
-	}
+	testkit.FullTestsOnly(t, "it builds the program as releases are")
 	var traced atomic.Int64
 	collector := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { traced.Add(1) }))
 	defer collector.Close()

@@ -128,6 +128,7 @@ func graphQL(query string) string {
 //	PORTICO_TEST_ROUNDS=100 go test -timeout 30m ./internal/e2e -run TestAcknowledgedWritesSurviveKills -v
 func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "TestWriteOutcomes and TestWritesAreLinearizable of store/shop interrupt writes without kills")
 	seed := testkit.Seed(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))

@@ -229,7 +229,7 @@ func kill(t *testing.T, e storetest.Backend, stages []stage, prepare func(*testi
 
 func TestImportSurvivesKill(t *testing.T) {
 	t.Parallel()
-	testkit.FullTestsOnly(t, "TestAcknowledgedWritesSurviveKills kills servers while they write")
+	testkit.FullTestsOnly(t, "TestWriteOutcomes and TestWritesAreLinearizable of store/shop interrupt writes without kills")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		kill(t, e, importStages, func(t *testing.T) *shop.Store { return serveFew(t, e) },
 			"import", "--generate", strconv.Itoa(manyProducts))
@@ -238,7 +238,7 @@ func TestImportSurvivesKill(t *testing.T) {
 
 func TestPublishSurvivesKill(t *testing.T) {
 	t.Parallel()
-	testkit.FullTestsOnly(t, "TestAcknowledgedWritesSurviveKills kills servers while they write")
+	testkit.FullTestsOnly(t, "TestWriteOutcomes and TestWritesAreLinearizable of store/shop interrupt writes without kills")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		kill(t, e, publishStages, func(t *testing.T) *shop.Store {
 			s := serveFew(t, e)

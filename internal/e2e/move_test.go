@@ -20,6 +20,7 @@ import (
 // answers the same, except for times and what the interface does not tell.
 func TestShopMovesInFromAnotherServer(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "TestCatalogsOfShoppersMoveIn moves a small shop")
 	for _, from := range []struct {
 		name     string
 		args     []string

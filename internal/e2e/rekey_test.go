@@ -150,6 +150,7 @@ func TestRekeyUnderLoadOnSQLite(t *testing.T) {
 // secrets of another key.
 func TestRekeyBeforeFirstServe(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "TestRekeyWithSealKeyFlag changes the key")
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
 	rekey := append([]string{"rekey"}, flags...)
@@ -179,6 +180,7 @@ func TestRekeyBeforeFirstServe(t *testing.T) {
 // it.
 func TestRekeyResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "TestRekeyWithSealKeyFlag changes the key")
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
 	s := startServer(t, flags...)
@@ -199,6 +201,7 @@ func TestRekeyResumesAfterInterruption(t *testing.T) {
 func TestRekeyWithSealKeyFlag(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		flags := []string{"--database-url", e.URL(t)}
 		with := func(keys ...string) []string { return append(flags, "--seal-key", strings.Join(keys, ",")) }
 		before, after := keyOf('b'), keyOf('a')

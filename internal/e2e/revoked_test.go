@@ -16,6 +16,7 @@ import (
 func TestRevokedTokenGetsNoCachedResponse(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		o := openDemo(t, e.URL(t))
 		client, token := o.issue(t, "catalog:read")
 		surfaces := []string{"/catalog/nodes/node-coffee/relationships/products", "/graphql?query=%7Bproducts%7BtotalCount%7D%7D"}

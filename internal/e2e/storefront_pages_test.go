@@ -22,6 +22,7 @@ import (
 // and requests no other host.
 func TestStorefront(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "it starts a browser and Node")
 	within, s := chromium(t), startServer(t, "--demo")
 	address := startStorefront(t, s)
 	f := &storefrontTab{openTab(t, within, s.url, address), s, address, demoToken(t, s)}
@@ -43,6 +44,7 @@ func TestStorefront(t *testing.T) {
 // shopper's language and currency, and answers with the right status.
 func TestStorefrontRendering(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "it starts Node")
 	s := startServer(t, "--demo")
 	front := &serverProcess{url: startStorefront(t, s)}
 	french := []string{"Accept-Language", "fr-CA, en;q=0.5"}

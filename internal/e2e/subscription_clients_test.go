@@ -15,6 +15,7 @@ import (
 // the assertions.
 func TestSubscriptionClients(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "each client starts a Node; TestStockEventsFromAllServers reads events over both transports")
 	const folder = "internal/e2e/clients/live"
 	if _, err := exec.LookPath("node"); err != nil {
 		testkit.SkipMissing(t, "node", "Node 20 or newer runs the published clients of subscriptions")

@@ -68,6 +68,7 @@ func TestStockEventsFromAllServers(t *testing.T) {
 func TestRevokedClientLosesStreams(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		here := openDemo(t, e.URL(t))
 		client, token := here.issue(t, "inventory:read", "catalog:read")
 		there := here.serve(t)

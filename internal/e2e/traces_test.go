@@ -101,6 +101,7 @@ const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 // statements, and of a job. No span contains values.
 func TestTraces(t *testing.T) {
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		c := startCollector(t)
 		writer := openDemo(t, e.URL(t))
 		_, token := writer.issue(t, "catalog:read", "catalog:write", "settings:write", "settings:read", "promotions:read")

@@ -50,6 +50,7 @@ func blockStockWrites(t *testing.T, e storetest.Backend) (release func()) {
 func TestWritesAboveTheLimitAreRefused(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t, "inventory:read", "inventory:write", "catalog:read")
 		s := o.serve(t, "--requests", "1", "--requests-waiting", "1", "--request-wait", "20ms", "--lock-time", "50s", "--write-time", "50s",

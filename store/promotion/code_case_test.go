@@ -61,6 +61,7 @@ func drawCasing(r *rapid.T, text string) string {
 // anyCasing: with the setting on every casing of a code finds it, and with it off only the exact one.
 func anyCasing(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
+		d.Backend.FullTestsOnlyOnPostgres(t)
 		n, ctx := 0, t.Context()
 		rapid.Check(t, func(r *rapid.T) {
 			n++

@@ -39,6 +39,7 @@ func TestGenerateCodes(t *testing.T) {
 
 func generateByPattern(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
+		backend.FullTestsOnlyOnPostgres(t)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
 		storetest.RunWorker(t, s)
 		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s,
@@ -62,6 +63,7 @@ func generateByPattern(backend storetest.Backend) func(*testing.T) {
 // then takes few transactions.
 func generateSlowDatabase(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
+		backend.FullTestsOnlyOnPostgres(t)
 		backend.PostgresOnly(t)
 		storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		network, address := backend.NewProxy(t)
@@ -135,6 +137,7 @@ func generateTwice(backend storetest.Backend) func(*testing.T) {
 // generateAround generates codes until the pattern has hardly any left.
 func generateAround(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
+		backend.FullTestsOnlyOnPostgres(t)
 		left := testkit.QuickOrFull(10, 98)
 		lines := []string{storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``)}
 		for held := range 100 - left {

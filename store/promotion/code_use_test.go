@@ -318,6 +318,7 @@ func requireUsages(t *testing.T, backend storetest.Backend) {
 // uses of each reference.
 func codeModel(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
+		backend.FullTestsOnlyOnPostgres(t)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		round := 0
 		rapid.Check(t, func(r *rapid.T) {

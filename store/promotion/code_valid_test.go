@@ -22,6 +22,7 @@ import (
 // member of each read must agree with a check without a cart and with redeeming.
 func codeValid(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
+		backend.FullTestsOnlyOnPostgres(t)
 		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		round, looks := 0, 0

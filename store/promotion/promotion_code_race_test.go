@@ -47,6 +47,7 @@ func requireCodesClaimed(t require.TestingT, db *sql.DB, now time.Time) {
 // each promotion has.
 func codesModel(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
+		backend.FullTestsOnlyOnPostgres(t)
 		d := storetest.NewSharedStore(t, backend)
 		rapid.Check(t, func(r *rapid.T) {
 			storetest.DeleteAllRows(r, d.DB)

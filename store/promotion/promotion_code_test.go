@@ -129,6 +129,7 @@ func codesRefused(d *storetest.SharedStore) func(*testing.T) {
 // duplicate undoes all.
 func codesMaximum(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
+		d.Backend.FullTestsOnlyOnPostgres(t)
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
 		ctx, counter := store.CountStatements(t.Context())
