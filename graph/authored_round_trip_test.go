@@ -16,6 +16,7 @@ import (
 	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // What an author can write, an author can read back: each member of an item of each mutation that takes items. What was read is sent back as it is: that changes nothing, and makes the same shop again where there was
@@ -25,11 +26,11 @@ func TestAuthoredResourcesCanBeWrittenAgain(t *testing.T) {
 	demo, err := os.ReadFile("../internal/demo/shop.ndjson")
 	require.NoError(t, err)
 	shops := map[string]string{"the test shop": graphtest.Shop(), "the demo": string(demo)}
-	if lines, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.QuickOrFull(1, 2) == 2 {
+	if lines, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && testkit.QuickOrFull(1, 2) == 2 {
 		shops["AdventureWorks"] = string(lines) // if the file is there
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		for name, lines := range shops {
 			t.Run(name, func(t *testing.T) {
 				s := graphtest.Open(t, e, lines)

@@ -116,7 +116,7 @@ func TestProductMutations(t *testing.T) {
 func TestMostItemsOfACall(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		s := graphtest.Open(t, e, graphtest.Shop())
 		const upsert = `mutation($items: [ProductItemInput!]!) { productsUpsert(input: {items: $items}) {` + writtenItems + ` }`
 		send := func(n int, description string) *graphtest.Response {

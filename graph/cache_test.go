@@ -18,6 +18,7 @@ import (
 	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // Apollo, urql and Relay cache objects by type and id. They merge all fields that they read under
@@ -309,7 +310,7 @@ const family = `
 // Any two paths to an object show the same value of a field, for one shopper at one time.
 func TestOneIDHasOneValuePerField(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t)
+	seed := testkit.Seed(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop()+family)
 		seedJob(t, e, "job-1")

@@ -17,6 +17,7 @@ import (
 	"portico/store"
 	"portico/store/release/segment"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const internal = "An internal error has occurred."
@@ -72,7 +73,7 @@ func TestDamagedDatabaseIsAnInternalError(t *testing.T) {
 // A stored document that does not decode panics in a field, and in a batch for all siblings.
 func TestPanicIsAnInternalError(t *testing.T) {
 	t.Parallel()
-	elsewhere := &storetest.LogBuffer{}
+	elsewhere := &testkit.LogBuffer{}
 	log.SetOutput(elsewhere)
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

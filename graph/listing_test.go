@@ -14,6 +14,7 @@ import (
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // bikeShop is a shop with a category, two levels below it, and two parents. The sale of the large frame is on at
@@ -79,7 +80,7 @@ func rowsOf(list string, total int, uuids ...string) string {
 func TestListings(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := graphtest.Open(t, e, bikeShop(), storetest.WithClock(storetest.NewClock(graphtest.Noon)))
+		s := graphtest.Open(t, e, bikeShop(), storetest.WithClock(testkit.NewClock(graphtest.Noon)))
 		of := func(node, arguments string) string {
 			return fmt.Sprintf(`{ catalogNode(by: {id: %q}) { products(%s) { totalCount nodes { uuid } } } }`, node, arguments)
 		}

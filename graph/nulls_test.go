@@ -57,7 +57,7 @@ func TestItemsClearMembersWithNull(t *testing.T) {
 	t.Parallel()
 	schema := graphtest.Schema()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, mutation := range schema.Mutation.Fields {
 			input := schema.Types[mutation.Arguments.ForName("input").Type.Name()]
@@ -226,7 +226,7 @@ func nullsOf(t *testing.T, s *graphtest.Service, mutation, key, values, read str
 func TestNullVariablesAreNull(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		for name, sent := range map[string]struct {
 			query  string
 			values graphtest.Variables

@@ -14,6 +14,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/graphtest"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // filterSamples has a value for every member of every list filter. Each keeps at least one row of
@@ -51,7 +52,7 @@ func TestEveryListPagesWithEveryFilter(t *testing.T) {
 	arguments := map[string]string{"promotionCodeUsages": `promotionId: "ten-off",`, "stockTransactions": `productId: "anvil",`}
 	without := map[string]bool{"promotionCodeUsages ListBounds.updatedAt": true, "stockTransactions ListBounds.updatedAt": true, "hierarchies CatalogNodeFilter.parentId": true} // which those have none of
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(graphtest.Noon)
+		clock := testkit.NewClock(graphtest.Noon)
 		s := graphtest.Open(t, e, graphtest.Shop(), storetest.WithClock(clock))
 		schema, used := generated.NewExecutableSchema(generated.Config{}).Schema(), map[string]bool{}
 		for _, field := range append(slices.Clone(schema.Query.Fields), schema.Types["Promotion"].Fields.ForName("codes")) {
@@ -79,7 +80,7 @@ func TestEveryListPagesWithEveryFilter(t *testing.T) {
 }
 
 // pageFiltered reads a list row by row, forwards and backwards, while the clock advances.
-func pageFiltered(t *testing.T, s *graphtest.Service, clock *storetest.Clock, field *ast.FieldDefinition, arguments string) {
+func pageFiltered(t *testing.T, s *graphtest.Service, clock *testkit.Clock, field *ast.FieldDefinition, arguments string) {
 	t.Helper()
 	type list struct {
 		TotalCount int

@@ -14,6 +14,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/release"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // productTexts returns another text for each of catalog.ProductTexts, as GraphQL spells them.
@@ -29,7 +30,7 @@ func productTexts() map[string]any {
 func TestProductTexts(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		s := graphtest.Open(t, e, graphtest.Shop())
 		upsert := func(texts map[string]any) (messages []string) {
 			item := maps.Clone(texts)
@@ -61,7 +62,7 @@ func TestProductTexts(t *testing.T) {
 		frame := rows[slices.IndexFunc(rows, func(row []string) bool { return slices.Contains(row, "frame") })]
 		for _, m := range catalog.ProductTextMembers {
 			text := texts[camel(m.Name)]
-			require.Equal(t, text, storetest.JSONAt(t, document, "attributes", m.Name))
+			require.Equal(t, text, testkit.JSONAt(t, document, "attributes", m.Name))
 			require.Equal(t, text, frame[slices.Index(rows[0], m.Name)], m.Name)
 			if m.Limit > 0 {
 				faults := upsert(map[string]any{camel(m.Name): strings.Repeat("x", m.Limit+1)})

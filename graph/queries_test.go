@@ -26,6 +26,7 @@ import (
 	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // pageQuery is an example of docs/queries.md.
@@ -91,7 +92,7 @@ func TestPageOfQueries(t *testing.T) {
 // openPages opens a shop in June 2025, when promotions of both shops are active, without caches.
 func openPages(t *testing.T, e storetest.Backend, lines string) *graphtest.Service {
 	t.Helper()
-	june := storetest.WithClock(storetest.NewClock(time.Date(2025, 6, 10, 12, 0, 0, 0, time.UTC)))
+	june := storetest.WithClock(testkit.NewClock(time.Date(2025, 6, 10, 12, 0, 0, 0, time.UTC)))
 	return graphtest.Open(t, e, lines, june, func(c *shop.Config) { c.NoCache = true })
 }
 

@@ -23,7 +23,7 @@ import (
 	"portico/internal/app"
 	"portico/internal/cli"
 	"portico/internal/web"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // These tests compare the files in packaging/ with the program's flags and with each other,
@@ -458,7 +458,7 @@ func TestPackagingPassesItsLinters(t *testing.T) {
 			t.Parallel()
 			program, err := exec.LookPath(c.program)
 			if err != nil {
-				storetest.SkipMissing(t, c.program, "it checks its configuration")
+				testkit.SkipMissing(t, c.program, "it checks its configuration")
 			}
 			out, err := exec.CommandContext(t.Context(), program, c.args...).CombinedOutput()
 			require.NoError(t, err, string(out))

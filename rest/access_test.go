@@ -12,6 +12,7 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // documentedOperations lists the routes of REST in the table of scopes.
@@ -37,7 +38,7 @@ func TestScopesOfRoutes(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, documentedOperations(), "GET /v2/inventories")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for _, coordinate := range documentedOperations() {
 			t.Run(coordinate, func(t *testing.T) {
 				method, path := exampleRequest(coordinate)
@@ -71,7 +72,7 @@ func TestScopesOfRoutes(t *testing.T) {
 func TestScopesOfStorefrontTokens(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		storefront := s.as(&auth.Principal{ClientID: "c", Grant: auth.GrantImplicit, Scopes: []string{"catalog:read", "inventory:read"}})
 		for _, coordinate := range documentedOperations() {
 			method, path := exampleRequest(coordinate)
@@ -92,7 +93,7 @@ func TestScopesOfStorefrontTokens(t *testing.T) {
 func TestTokenIsCheckedFirst(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for _, path := range []string{productsOf("nowhere"), productsOf("tools") + "?page[limit]=0", "/v2/inventories?filter=%zz",
 			"/v2/settings"} {
 			method := http.MethodGet

@@ -38,7 +38,7 @@ func TestAdventureWorks(t *testing.T) {
 	file := adventureWorks(t)
 	m := newModel(t, file)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		s := openShop(t, e, file)
 		t.Run("Road Bikes lists its live products, curated first", func(t *testing.T) {
 			w := pageWalk{s: s, path: productsOf(roadBikes), limit: 10}

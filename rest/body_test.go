@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestContentTypes accepts bodies that are JSON or have no Content-Type.
 func TestContentTypes(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		typed := func(kind string, status int) scenario {
 			sc := scenario{name: kind, method: "PUT", path: "/v2/settings", body: `{"data":{"page_length":30}}`,
 				headers: []string{"Content-Type", kind}, status: status}
@@ -35,7 +36,7 @@ func TestContentTypes(t *testing.T) {
 // TestWholeNumbers requires that each integer member accepts every JSON spelling of an integer.
 func TestWholeNumbers(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for _, member := range []struct{ name, method, path, body, bad, shown string }{
 			{"uses", "POST", "/v2/promotions/ten-off/codes", `{"data":{"codes":[{"uses":#}]}}`, "codes.0.uses", `"max_uses":60,`},
 			{"quantity", "POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"increment","quantity":#}}`, "quantity", `"quantity":60,`},
@@ -69,7 +70,7 @@ func TestWholeNumbers(t *testing.T) {
 // unchanged.
 func TestInvalidTextIsRejected(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		sent := func(method, path, body string, holds ...string) scenario {
 			return scenario{name: method + " " + path, method: method, path: path, body: body, status: 400, holds: holds}
 		}

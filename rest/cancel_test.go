@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestCanceledRequests requires a 503, no partial response and no write when a request is
 // canceled or times out.
 func TestCanceledRequests(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		before := exportShop(t, s)
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()

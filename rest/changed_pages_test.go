@@ -15,6 +15,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // frontedServer is a server behind a front cache.
@@ -104,7 +105,7 @@ func TestChangedPagesEqualThoseWithoutCaches(t *testing.T) {
 			step.run()
 			require.NotEqual(t, before, served(publisher), step.name)
 			for _, s := range append(servers, plain) {
-				storetest.Eventually(t, served(publisher), func() string { return served(s) })
+				testkit.Eventually(t, served(publisher), func() string { return served(s) })
 			}
 			for _, s := range servers {
 				for _, page := range chalkPages() {

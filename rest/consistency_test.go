@@ -10,6 +10,7 @@ import (
 
 	"portico/store"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestConsistencyToken requires that another server shows a write to a client that sends the token
@@ -40,7 +41,7 @@ func TestConsistencyToken(t *testing.T) {
 		}
 		graphql := func(mutation string) string { return fmt.Sprintf(`{"query":%q}`, "mutation { "+mutation+" }") }
 		const settings, stock = "/v2/settings", "/v2/inventories/tea"
-		for n := 1; n < storetest.QuickOrFull(5, 30); n++ {
+		for n := 1; n < testkit.QuickOrFull(5, 30); n++ {
 			shown(write("PUT", settings, fmt.Sprintf(`{"data":{"type":"settings","page_length":%d}}`, 2*n)), settings,
 				fmt.Sprintf(`"page_length":%d`, 2*n))
 			shown(write("POST", "/graphql", graphql(fmt.Sprintf(`settingsUpdate(input: {pageLength: %d}) { settings { pageLength } }`,

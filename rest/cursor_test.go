@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // firstCursor returns the page[after] that leads to the second row of a sorted list.
@@ -25,7 +26,7 @@ func firstCursor(t *testing.T, s *testServer, path, sort string) string {
 func TestCursorsOfOtherLists(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		ofTools, ofStock := "page[after]="+firstCursor(t, s, productsOf("tools"), "id"), "page[after]="+firstCursor(t, s, "/v2/inventories", "id")
 		mismatch := func(name, path string) scenario {
 			return scenario{name: name, path: path, status: 400, holds: []string{"page[after] belongs to another list, sort or filter"}}
@@ -47,7 +48,7 @@ func TestCursorsOfOtherLists(t *testing.T) {
 func TestForgedCursors(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for _, forged := range []struct{ name, path, sort, real string }{
 			{"of products", productsOf("tools"), "id", firstCursor(t, s, productsOf("tools"), "id")},
 			{"of products in their own order", productsOf("tools"), "", firstCursor(t, s, productsOf("tools"), "")},

@@ -26,9 +26,11 @@ import (
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
-func TestMain(m *testing.M) { storetest.SQLiteMain(m) }
+func TestMain(m *testing.M) { dbtest.SQLiteMain(m) }
 
 // testServer serves both APIs over one store. Its default client has every scope.
 type testServer struct {
@@ -89,7 +91,7 @@ func newTokens(t testing.TB, s *shop.Store) *auth.Service {
 	t.Helper()
 	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 	require.NoError(t, err)
-	tokens, err := auth.New(t.Context(), s.Access, sealer, auth.Options{Clock: storetest.NewClock(noon).Now})
+	tokens, err := auth.New(t.Context(), s.Access, sealer, auth.Options{Clock: testkit.NewClock(noon).Now})
 	require.NoError(t, err)
 	return tokens
 }

@@ -27,6 +27,7 @@ import (
 	"portico/store/settings"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // principalHeader has the index of the principal of a request in these tests. User-Agent is a header
@@ -121,7 +122,7 @@ func comparedHeader(w *httptest.ResponseRecorder) http.Header {
 func TestFrontCache(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(noon)
+		clock := testkit.NewClock(noon)
 		server := openShop(t, e.WithStockCache(), shopFile(), withClock(clock))
 		storetest.Import(t, server.store, hourlySales())
 		_, err := server.store.Publisher.Publish(t.Context(), "test", "main", nil)
@@ -133,7 +134,7 @@ func TestFrontCache(t *testing.T) {
 			{ClientID: "shopper", Grant: auth.GrantShopper, Scopes: []string{"catalog:read"}, AccountID: "acme", AccountTags: []string{"wholesale"}}}
 		var hits, ignored int
 		front, bare := behindFront(server, principals, &hits), behindFront(plain, principals, &ignored)
-		seed := storetest.Seed(t)
+		seed := testkit.Seed(t)
 		random := rand.New(rand.NewPCG(seed, 1))
 		c, targets, tags := newChangingShop(t, seed), frontTargets(), map[string]string{}
 		type repeated struct {
@@ -150,7 +151,7 @@ func TestFrontCache(t *testing.T) {
 		for i := range asked {
 			asked[i] = draw()
 		}
-		for step := range storetest.QuickOrFull(1000, 5_000) {
+		for step := range testkit.QuickOrFull(1000, 5_000) {
 			what := ""
 			switch random.IntN(120) {
 			case 0, 13:
@@ -225,7 +226,7 @@ func await(t *testing.T, servers ...*testServer) {
 		require.NoError(t, err)
 		return fmt.Sprint(storetest.View(t, s.store, release.ShopperContext{}).Release.UUID(), current.PageLength)
 	}
-	storetest.Eventually(t, state(servers[0]), func() string { return state(servers[1]) })
+	testkit.Eventually(t, state(servers[0]), func() string { return state(servers[1]) })
 }
 
 // TestFrontCacheKeepsOtherStock requires that a page of stock stays in front when only other stock
@@ -236,7 +237,7 @@ func TestFrontCacheKeepsOtherStock(t *testing.T) {
 		t.Skip("without the response cache there is nothing in front")
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(noon)
+		clock := testkit.NewClock(noon)
 		server := openShop(t, e.WithStockCache(), shopFile(), withClock(clock))
 		storetest.RefreshStock(t, server.store)
 		awaitPoll(t, server.store)
@@ -354,7 +355,7 @@ func TestFrontCacheEndsWithSales(t *testing.T) {
 		t.Skip("without the response cache there is nothing in front")
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(noon)
+		clock := testkit.NewClock(noon)
 		server := openShop(t, e, shopFile(), withClock(clock))
 		storetest.Import(t, server.store, hourlySales())
 		_, err := server.store.Publisher.Publish(t.Context(), "test", "main", nil)

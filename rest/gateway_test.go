@@ -10,6 +10,7 @@ import (
 
 	"portico/store/gateway"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestGatewayRoundTrip requires that a client can change one member of a gateway and send all of it
@@ -17,7 +18,7 @@ import (
 func TestGatewayRoundTrip(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		good := func(method, path, body string, headers ...string) map[string]any {
 			t.Helper()
 			w := s.send(t, method, path, body, headers...)
@@ -70,7 +71,7 @@ func TestGatewayRoundTrip(t *testing.T) {
 func TestGatewayErrorsQuoteNoBody(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for body, want := range map[string]string{
 			`{"data":{"hunter2":"\ud800"}}`:                   "data contains half",
 			`{"data":{"password":"hunter2\ud800"}}`:           "password contains half",

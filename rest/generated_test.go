@@ -13,22 +13,23 @@ import (
 
 	"portico/rest/resttest"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestGeneratedClientsCallEveryOperation compiles a call of every operation, with its examples,
 // under strict TypeScript, with clients that are generated from openapi.yaml.
 func TestGeneratedClientsCallEveryOperation(t *testing.T) {
-	if storetest.RaceDetector {
+	if testkit.RaceDetector {
 		t.Skip("it has no concurrency")
 	}
-	storetest.FullTestsOnly(t, "compiling TypeScript takes as long as all other tests here")
+	testkit.FullTestsOnly(t, "compiling TypeScript takes as long as all other tests here")
 	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {
-		storetest.SkipMissing(t, "node", "the client generators need Node 18 or newer")
+		testkit.SkipMissing(t, "node", "the client generators need Node 18 or newer")
 	}
 	const folder = "../tools/openapi"
 	if _, err := os.Stat(folder + "/node_modules/.bin/openapi-typescript"); err != nil {
-		storetest.SkipMissing(t, "node", "the client generators are not installed; run: npm ci --prefix tools/openapi")
+		testkit.SkipMissing(t, "node", "the client generators are not installed; run: npm ci --prefix tools/openapi")
 	}
 	out, err := exec.CommandContext(t.Context(), "node", folder+"/calls.js", "openapi.yaml", t.TempDir()).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -50,10 +51,10 @@ func TestGeneratedClientsCallEveryOperation(t *testing.T) {
 // TestGeneratedGoClient generates a Go client with oapi-codegen, compiles it, and reads and writes
 // with it.
 func TestGeneratedGoClient(t *testing.T) {
-	if storetest.RaceDetector {
+	if testkit.RaceDetector {
 		t.Skip("it has no concurrency")
 	}
-	storetest.FullTestsOnly(t, "generating and compiling 28,000 lines takes seconds")
+	testkit.FullTestsOnly(t, "generating and compiling 28,000 lines takes seconds")
 	t.Parallel()
 	const module = "../tools/openapi/goclient"
 	folder := t.TempDir()
@@ -65,7 +66,7 @@ func TestGeneratedGoClient(t *testing.T) {
 		return tool
 	}
 	if out, err := command(folder, "mod", "download").CombinedOutput(); err != nil {
-		storetest.SkipMissing(t, "modules", "the modules of the generated client are missing; run: go mod download -C "+module+"\n"+string(out))
+		testkit.SkipMissing(t, "modules", "the modules of the generated client are missing; run: go mod download -C "+module+"\n"+string(out))
 	}
 	document, err := filepath.Abs("openapi.yaml")
 	require.NoError(t, err)
@@ -81,7 +82,7 @@ func TestGeneratedGoClient(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		server := httptest.NewServer(s.as(admin()))
 		t.Cleanup(server.Close)
 		out, err := exec.CommandContext(t.Context(), program, server.URL).CombinedOutput()

@@ -16,6 +16,7 @@ import (
 	"portico/rest/resttest"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 var updateGolden = flag.Bool("update", false, "rewrite testdata/*.golden.json with the responses")
@@ -57,7 +58,7 @@ const allIncludes = "component_products,main_image,files"
 func TestDocumentedExamples(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for _, g := range []goldenCase{
 			{"node_products", "GET", productsOf("hand-tools"), "", nil, 200},
 			{"node_products_page", "GET", productsOf("tools") + "?page[limit]=2&page[offset]=2", "", nil, 200},
@@ -91,7 +92,7 @@ func TestDocumentedExamples(t *testing.T) {
 func TestUnknownCatalogPaths(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for _, g := range []goldenCase{
 			{"catalog", "GET", "/catalog", "", nil, 200},
 			{"hierarchies", "GET", "/catalog/hierarchies", "", nil, 200},
@@ -144,7 +145,7 @@ func TestUnknownStockPaths(t *testing.T) {
 	locations := []string{"EP-Inventories-Multi-Location", "true"}
 	const anvil = "/v2/inventories/anvil"
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for _, g := range []goldenCase{
 			{"stock", "GET", anvil + "/", "", nil, 200},
 			{"stock_locations", "GET", anvil, "", locations, 200},
@@ -191,7 +192,7 @@ func TestUnknownStockPaths(t *testing.T) {
 func TestStockTransactionResponses(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		var plain, located struct{ Data map[string]any }
 		w := s.send(t, "POST", "/v2/inventories/anvil/transactions",
 			`{"data":{"type":"stock-transaction","action":"allocate","quantity":5,"reference":"order-1"}}`)
@@ -223,7 +224,7 @@ func TestStockTransactionResponses(t *testing.T) {
 func TestEmptyStockList(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, "", withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, "", withClock(testkit.NewClock(noon)))
 		goldenCase{"stocks_empty", "GET", "/v2/inventories", "", nil, 200}.run(t, s)
 		goldenCase{"error_catalog_404_nothing_published", "GET", productsOf("tools"), "", nil, 404}.run(t, s)
 	})
@@ -232,7 +233,7 @@ func TestEmptyStockList(t *testing.T) {
 func TestClientErrors(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		tools := productsOf("tools")
 		for _, g := range []goldenCase{
 			{"error_catalog_400_filter", "GET", tools + "?filter=eq(sku", "", nil, 400},
@@ -285,7 +286,7 @@ func TestServerErrors(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a damaged database", func(t *testing.T) {
 			noStockCache := func(c *shop.Config) { c.StockBytes = 0 } // so that each request reads the database
-			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), noStockCache)
+			s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)), noStockCache)
 			for table, column := range map[string]string{"release_list": "total", "stock_transaction": "action", "stock": "available"} {
 				_, err := e.SQL(t).Exec("ALTER TABLE " + table + " RENAME COLUMN " + column + " TO damaged")
 				require.NoError(t, err)
@@ -302,7 +303,7 @@ func TestServerErrors(t *testing.T) {
 			goldenCase{"error_500", "GET", "/v2/inventories", "", nil, 500}.run(t, s)
 		})
 		t.Run("a server that shuts down", func(t *testing.T) {
-			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+			s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 			require.NoError(t, s.store.Close())
 			goldenCase{"error_catalog_503", "GET", productsOf("tools"), "", nil, 503}.run(t, s)
 			goldenCase{"error_503", "GET", "/v2/inventories", "", nil, 503}.run(t, s)

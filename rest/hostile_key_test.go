@@ -14,6 +14,7 @@ import (
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // separators are texts that keys were, or might be, joined with. The quick tests take the first ones.
@@ -100,7 +101,7 @@ func hostilePairs(separators []string) (pairs []hostilePair) {
 func TestHostileTextsShareNoCacheEntry(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(noon)
+		clock := testkit.NewClock(noon)
 		cached := openShop(t, e, shopFile(), withClock(clock))
 		plain := serveWithoutCache(t, e.Open(t, withClock(clock), func(config *shop.Config) { config.NoCache = true }))
 		send := func(s *testServer, client, request string) *httptest.ResponseRecorder {
@@ -116,7 +117,7 @@ func TestHostileTextsShareNoCacheEntry(t *testing.T) {
 			return w
 		}
 		answered, found := map[string]*httptest.ResponseRecorder{}, 0
-		for _, pair := range hostilePairs(separators[:storetest.QuickOrFull(8, len(separators))]) {
+		for _, pair := range hostilePairs(separators[:testkit.QuickOrFull(8, len(separators))]) {
 			hostile := send(cached, "hostile", pair.hostile)
 			require.Equal(t, send(plain, "hostile", pair.hostile).Body.String(), hostile.Body.String(), pair.hostile)
 			want := answered[pair.honest]

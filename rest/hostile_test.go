@@ -19,6 +19,7 @@ import (
 	"portico/rest"
 	"portico/store/exchange"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // hostileSegments are path segments that change their meaning if a server cleans the path,
@@ -33,7 +34,7 @@ var hostileSegments = []string{
 // constant segments and parameters as sent, and that no request changes anything.
 func TestHostilePathSegments(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		writeError := problem.Writer(slog.New(slog.DiscardHandler))
 		api := rest.New(graph.NewResolver(s.store), writeError)
 		mux := api.Handler()

@@ -15,6 +15,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/httpcache"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // halfHour is a policy with tags that lets caches send a response for half an hour, and a minute longer.
@@ -33,7 +34,7 @@ var teaNames = "/graphql?query=" + url.QueryEscape(`{ catalogNode(by: {id: "all"
 func TestCacheControl(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(noon)
+		clock := testkit.NewClock(noon)
 		s := openShop(t, e, strings.TrimSpace(freshShop), withClock(clock))
 		s = serveCaching(t, s.store, halfHour(t))
 		at := func(text string) time.Time {
@@ -101,7 +102,7 @@ func TestVaryNamesWhatDecides(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		plain := strings.Split(strings.TrimSpace(freshShop), "\n")
 		plain = slices.DeleteFunc(plain, func(line string) bool { return strings.Contains(line, `"catalog_rule"`) })
-		s := openShop(t, e, strings.Join(plain, "\n"), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, strings.Join(plain, "\n"), withClock(testkit.NewClock(noon)))
 		rule := func(members string) {
 			storetest.Import(t, s.store, `{"type":"catalog_rule","id":"rule","attributes":{"name":"rule","catalog_id":"trade",`+members+`"created_at":"2024-01-01T00:00:00Z"}}`)
 		}
@@ -136,7 +137,7 @@ func TestVaryNamesWhatDecides(t *testing.T) {
 func TestCacheTags(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(noon)
+		clock := testkit.NewClock(noon)
 		s := openShop(t, e, strings.TrimSpace(freshShop), withClock(clock))
 		for _, path := range []string{teaPage, teaNames} {
 			require.Empty(t, s.page(admin(), path).Header().Get("Surrogate-Key"), "off by default")
@@ -174,7 +175,7 @@ func TestCacheTags(t *testing.T) {
 func TestAnonymousReads(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, strings.TrimSpace(freshShop), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, strings.TrimSpace(freshShop), withClock(testkit.NewClock(noon)))
 		client, _, err := s.store.Access.CreateClient(t.Context(), storetest.Actor, "anonymous", []string{"catalog:read", "inventory:read"})
 		require.NoError(t, err)
 		tokens := newTokens(t, s.store)

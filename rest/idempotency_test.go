@@ -12,6 +12,7 @@ import (
 	"portico/rest"
 	"portico/store/settings"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // writeCase is a write, another valid one, and the mutation that equals the first. The mutation is
@@ -75,7 +76,7 @@ func TestEveryWriteTakesAnIdempotencyKey(t *testing.T) {
 			t.Run(coordinate, func(t *testing.T) {
 				w, known := writeCases()[coordinate]
 				require.True(t, known, "say how %s is written to", coordinate)
-				s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+				s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 				redeemCode(t, s)
 				const key, header = "key-1", "Idempotent-Replay"
 				first := s.send(t, method, w.path, w.body, "Idempotency-Key", key)

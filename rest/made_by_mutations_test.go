@@ -16,6 +16,7 @@ import (
 	"portico/graph/graphtest"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // moreLines are what SalesShop has none of.
@@ -54,15 +55,15 @@ const moreLines = `
 func TestShopMadeByMutations(t *testing.T) {
 	t.Parallel()
 	shops := map[string]string{"small": storetest.SalesShop() + moreLines}
-	if storetest.QuickOrFull(1, 2) == 2 {
+	if testkit.QuickOrFull(1, 2) == 2 {
 		shops["AdventureWorks"] = adventureWorks(t)
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		for name, text := range shops {
 			t.Run(name, func(t *testing.T) {
 				lines := shopLines(t, text)
-				clock := withClock(storetest.NewClock(noon))
+				clock := withClock(testkit.NewClock(noon))
 				imported := openShop(t, e, encodedLines(t, lines), clock)
 
 				config := shop.Config{URL: e.OtherURL(t), Synchronous: "OFF", Sealer: storetest.NewSealer(t, 'k')}

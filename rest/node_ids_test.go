@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestNodesByManyIDs requests all breadcrumbs of a page at once. Only the size of the request
@@ -17,7 +18,7 @@ import (
 func TestNodesByManyIDs(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		const nodes = 2500
 		lines := []string{`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`,
 			`{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["h"]}}`}
@@ -26,7 +27,7 @@ func TestNodesByManyIDs(t *testing.T) {
 			ids[i] = fmt.Sprintf("n%04d", i)
 			lines = append(lines, fmt.Sprintf(`{"type":"node","id":%q,"attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`, ids[i]))
 		}
-		s := openShop(t, e, strings.Join(lines, "\n"), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, strings.Join(lines, "\n"), withClock(testkit.NewClock(noon)))
 		slices.Reverse(ids) // the response is ordered by last update and id, not as requested
 		wanted := slices.Clone(ids)
 		slices.Sort(wanted)

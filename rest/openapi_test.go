@@ -22,6 +22,7 @@ import (
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // otherOperations are documented operations that other packages serve. They follow the routes in
@@ -223,7 +224,7 @@ func TestOpenAPIRejectsOtherResponses(t *testing.T) {
 }
 
 func rejectOtherResponses(t *testing.T, e storetest.Backend) {
-	s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
+	s := openShop(t, e, offers(), withClock(testkit.NewClock(noon)))
 	redeemCode(t, s)
 	c, err := resttest.LoadContract()
 	require.NoError(t, err)
@@ -296,7 +297,7 @@ func rejectOtherResponses(t *testing.T, e storetest.Backend) {
 func TestTokenAndHealthRoutes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		client, secret, err := s.store.Access.CreateClient(t.Context(), "test", "till", []string{"catalog:read"})
 		require.NoError(t, err)
 		const tokens = "/oauth/access_token"
@@ -330,7 +331,7 @@ func TestGraphQLHintHasNoSecret(t *testing.T) {
 }
 
 func hintHasNoSecret(t *testing.T, e storetest.Backend) {
-	s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+	s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 	w := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"password":"hunter2-ü"}}`, "Prefer", "graphql")
 	require.Equal(t, 200, w.Code, "%s", w.Body)
 	for name, values := range w.Header() {
@@ -346,7 +347,7 @@ func TestGraphQLHintHasTypedConditions(t *testing.T) {
 }
 
 func hintHasTypedConditions(t *testing.T, e storetest.Backend) {
-	s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+	s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 	for sent, want := range map[string]string{
 		`{"and":[{"template":"shoes","field":"size","type":"integer","value":42}]}`: `[{"field":"size","template":"shoes","type":"INTEGER","value":"42"}]`,
 		`null`: `[]`,
@@ -366,7 +367,7 @@ func TestGraphQLHintIsShort(t *testing.T) {
 }
 
 func hintIsShort(t *testing.T, e storetest.Backend) {
-	s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+	s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 	w := s.send(t, "GET", "/v2/promotions?filter=eq(name,%C3%A9%F0%9F%94%A8)", "", "Prefer", "respond-async, GraphQL; wait=1")
 	require.Contains(t, w.Header().Get("Graphql-Request"), `{"in":["\u00e9\ud83d\udd28"]}`)
 	ids := strings.TrimSuffix(strings.Repeat(`{"id":"`+strings.Repeat("x", 100)+`"},`, 90), ",")

@@ -12,6 +12,7 @@ import (
 	"portico/store"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // deepShop is a generated shop whose longest list exceeds the highest offset. It has no files,
@@ -31,7 +32,7 @@ func deepShop(t *testing.T) string {
 // that clients can read every list to its end.
 func TestLinksPassTheOffsetLimit(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "a shop of 10,000 products takes seconds to import")
+	testkit.FullTestsOnly(t, "a shop of 10,000 products takes seconds to import")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "sqlite" {
 			t.Skip("offsets do not depend on the database")

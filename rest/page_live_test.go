@@ -16,6 +16,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestLinksDuringWrites pages lists while a writer changes every second stock record. An
@@ -23,7 +24,7 @@ import (
 func TestLinksDuringWrites(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		l := openLists(t, e)
 		var changing []string
 		for i, r := range l.model.stock {
@@ -80,7 +81,7 @@ func TestLinksDuringPublication(t *testing.T) {
 	const hammer = `{"type":"product","id":"hammer","attributes":{"name":"Hammer","sku":"HAMMER","slug":"hammer","status":"live",` +
 		`"created_at":"2024-02-01T00:00:00.000Z","updated_at":"2024-02-01T00:00:00.000Z"}}`
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(noon)
+		clock := testkit.NewClock(noon)
 		s := openShop(t, e, shopFile(), withClock(clock), func(config *shop.Config) { config.WholeReleases = true })
 		before := map[string][]string{} // by the address of the second page
 		for _, path := range []string{productsOf("tools"), "/catalog/products", "/catalog/nodes", "/catalog/hierarchies/workshop/products", "/catalog/products?filter=in(tags,paint,heavy)"} {

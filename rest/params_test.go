@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestListParameters requires that every list parses its parameters alike.
 func TestListParameters(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		t.Run("products", func(t *testing.T) { runScenarios(t, s, listParameters(productsOf("tools"), toolProducts)) })
 		t.Run("stock", func(t *testing.T) { runScenarios(t, s, listParameters("/v2/inventories", stockedProducts)) })
 	})

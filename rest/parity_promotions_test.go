@@ -12,6 +12,7 @@ import (
 	"portico/store"
 	"portico/store/settings"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const promotionMembers = `...promotion`
@@ -384,7 +385,7 @@ func TestParityOfCodesInAnotherCase(t *testing.T) {
 		lines := slices.DeleteFunc(strings.Split(offers(), "\n"), func(line string) bool { // two of them differ in case alone
 			return strings.Contains(line, `"type":"promotion_code"`)
 		})
-		s := openShop(t, e, strings.Join(lines, "\n"), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, strings.Join(lines, "\n"), withClock(testkit.NewClock(noon)))
 		redeemCode(t, s)
 		ignored := true
 		_, err := s.store.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{CodesIgnoreCase: &ignored})

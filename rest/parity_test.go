@@ -20,6 +20,7 @@ import (
 	"portico/rest"
 	"portico/store"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // parityTest is an operation of both APIs. draw creates a REST request and the equal GraphQL
@@ -124,17 +125,17 @@ const parityRounds = 6
 
 func TestParityOfRESTAndGraphQL(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t)
+	seed := testkit.Seed(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		for _, run := range []struct {
 			name, shop string
 			requests   int
-		}{{"handmade", offers(), storetest.QuickOrFull(1_000, 2_000)}, {"generated", generateShop(t, 220), storetest.QuickOrFull(300, 900)}} {
-			if storetest.RaceDetector || run.name == "generated" && e.Name != "sqlite" {
+		}{{"handmade", offers(), testkit.QuickOrFull(1_000, 2_000)}, {"generated", generateShop(t, 220), testkit.QuickOrFull(300, 900)}} {
+			if testkit.RaceDetector || run.name == "generated" && e.Name != "sqlite" {
 				run.requests /= 2
 			}
 			t.Run(run.name, func(t *testing.T) {
-				s := openShop(t, e, run.shop, withClock(storetest.NewClock(noon)))
+				s := openShop(t, e, run.shop, withClock(testkit.NewClock(noon)))
 				redeemCode(t, s)
 				d := newDice(t, seed, run.shop)
 				d.known.live = liveProducts(t, s, d.known)
@@ -149,7 +150,7 @@ func TestParityOfRESTAndGraphQL(t *testing.T) {
 					statuses[requireSame(t, s, q, fmt.Sprintf("request %d of PORTICO_TEST_SEED=%d", n, seed))]++
 				}
 				t.Logf("responses by status: %v", statuses)
-				if run.name == "handmade" && !storetest.RaceDetector { // enough requests for the rarest operation
+				if run.name == "handmade" && !testkit.RaceDetector { // enough requests for the rarest operation
 					require.ElementsMatch(t, slices.Collect(maps.Keys(rest.Operations())), slices.Collect(maps.Keys(d.hints)),
 						"the header Graphql-Request occurred with every operation")
 					for _, status := range []int{200, 400, 401, 403, 404, 422} {

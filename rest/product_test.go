@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // toolProducts are the products of the node "tools": chalk and anvil are curated, the others
@@ -16,7 +17,7 @@ var toolProducts = []string{"chalk", "anvil", "kit", "brush", "jar"}
 func TestNodeProducts(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		t.Run("filter", func(t *testing.T) { runScenarios(t, s, productFilters()) })
 		t.Run("include", func(t *testing.T) { runScenarios(t, s, productIncludes()) })
 		t.Run("shopper", func(t *testing.T) { runScenarios(t, s, shoppers()) })
@@ -28,7 +29,7 @@ func TestNodeProducts(t *testing.T) {
 func TestVaryOfCatalogResponses(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for _, c := range []struct{ path, accept, languages string }{
 			{productsOf("hand-tools"), "", "en"},
 			{productsOf("hand-tools"), "fr", "fr, en"}, // the lamp has no French

@@ -12,6 +12,7 @@ import (
 
 	"portico/store/promotion/code"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const codesPath = "/v2/promotions/ten-off/codes"
@@ -23,7 +24,7 @@ var newIDs = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 func TestPromotions(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for _, g := range []goldenCase{
 			{"promotion_codes_post", "POST", codesPath,
 				`{"data":{"type":"promotion_codes","codes":[{"code":"ZXY_CBA","uses":2,"consume_unit":"per_item","user":["u1","u2"]}]}}`, nil, 201},
@@ -53,7 +54,7 @@ func TestPromotions(t *testing.T) {
 func TestPromotionErrors(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions",
 			`{"id":"applies","name":"A","description":"","promotion_type":"percent_discount","automatic":true,"start":"2024-01-01","end":"2025-01-01","schema":{"percent":5}}`).Code)
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions",
@@ -94,7 +95,7 @@ func TestPromotionErrors(t *testing.T) {
 func TestDeleteCodes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", codesPath,
 			`{"codes":[{"code":"A"},{"code":"B"},{"code":"C"},{"code":"a b?c"},{"code":"old"}]}`).Code)
 		for _, table := range []string{"promotion_code", "code_claim"} { // such codes were once valid
@@ -121,7 +122,7 @@ func TestDeleteCodes(t *testing.T) {
 func TestTenThousandCodesInOneRequest(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		var rows, inputs []string
 		for i := range code.MaxCodesPerRequest {
 			user := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)

@@ -22,6 +22,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // changingShop is a shop whose lines a test changes at random.
@@ -190,11 +191,11 @@ func (c taggedCDN) purge(t *testing.T, s *shop.Store) {
 func TestCachesShowEveryPublication(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		steps := storetest.QuickOrFull(12, 80)
+		steps := testkit.QuickOrFull(12, 80)
 		if text := os.Getenv("PORTICO_TEST_CACHE_STEPS"); text != "" {
 			steps, _ = strconv.Atoi(text)
 		}
-		clock := storetest.NewClock(noon)
+		clock := testkit.NewClock(noon)
 		writer := openShop(t, e, shopFile(), withClock(clock))
 		other := serveCaching(t, e.Open(t, withClock(clock)), opctx.CachePolicy{TagHeader: httpcache.SurrogateKey})
 		whole := e.Open(t, withClock(clock), storetest.WithoutDeltas)
@@ -234,7 +235,7 @@ func TestCachesShowEveryPublication(t *testing.T) {
 			}
 			now := storetest.QueryText(t, e.SQL(t), `SELECT release_id FROM catalog WHERE id = 'main'`)
 			for _, server := range []*testServer{writer, other, plain} {
-				storetest.Eventually(t, now, func() string { return storetest.View(t, server.store, release.ShopperContext{}).Release.UUID() })
+				testkit.Eventually(t, now, func() string { return storetest.View(t, server.store, release.ShopperContext{}).Release.UUID() })
 			}
 			collected := c.random.IntN(3) > 0 // else with the changes of the next step
 			if collected {

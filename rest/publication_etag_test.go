@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestETagsOutliveAPublication: a page that a publication does not change keeps its ETag on every
@@ -16,7 +17,7 @@ import (
 func TestETagsOutliveAPublication(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(noon)
+		clock := testkit.NewClock(noon)
 		writer := openShop(t, e, shopFile(), withClock(clock))
 		other := serveStore(t, e.Open(t, withClock(clock)))
 		same := []string{"/catalog/products/anvil?include=" + allIncludes, "/catalog/nodes", "/catalog/nodes/tools", "/catalog/hierarchies",
@@ -35,7 +36,7 @@ func TestETagsOutliveAPublication(t *testing.T) {
 			_, err := writer.store.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 			require.NoError(t, err)
 			for _, server := range []*testServer{writer, other} {
-				storetest.Eventually(t, true, func() bool {
+				testkit.Eventually(t, true, func() bool {
 					return strings.Contains(server.send(t, http.MethodGet, "/catalog/products/brush", "").Body.String(), text)
 				})
 				for _, path := range same {

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestRepeatedParameters requires that all values of a repeated parameter count, and that every
 // link has them.
 func TestRepeatedParameters(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		filters := []string{`in(tags,"heavy","light","paint")`, `in(sku,"ANVIL","BRUSH","CHALK")`}
 		includes := []string{"main_image", "", "files,component_products"}
 		query := url.Values{"filter": filters, "include": includes, "page[limit]": {"1"}, "page[offset]": {"1"}}

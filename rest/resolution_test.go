@@ -12,6 +12,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // offers is the shop with the rules of AdventureWorks: a default rule, and one for the mobile
@@ -52,7 +53,7 @@ func explained(t *testing.T, w *httptest.ResponseRecorder) (x explanation) {
 func TestPreferExplain(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, offers(), withClock(testkit.NewClock(noon)))
 		for prefer, want := range map[string]bool{
 			"explain": true, "Explain": true, "respond-async, explain; detail=full": true, "explain=yes": true,
 			"": false, "explained": false, "return=minimal": false, "return=explain": false,
@@ -92,7 +93,7 @@ func TestPreferExplain(t *testing.T) {
 func TestExplainMatchesCatalogResolution(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, offers(), withClock(testkit.NewClock(noon)))
 		for _, headers := range [][]string{nil, clearance, {"EP-Channel", "mobile"}, {"EP-Channel", "web", "EP-Context-Tag", "clearance"}} {
 			x := explained(t, s.send(t, http.MethodGet, productsOf("sale"), "", append(headers, "Prefer", "explain")...))
 			w := s.send(t, http.MethodPost, "/graphql",
@@ -136,7 +137,7 @@ func TestExplainHeaderIsBounded(t *testing.T) {
 		for i := range 300 {
 			lines = append(lines, fmt.Sprintf(`{"type":"catalog_rule","id":"rule-%03d-%s","attributes":{"name":"R","catalog_id":"main","channels":["c%d"]}}`, i, strings.Repeat("x", 40), i))
 		}
-		s := openShop(t, e, strings.Join(lines, "\n"), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, strings.Join(lines, "\n"), withClock(testkit.NewClock(noon)))
 		x := explained(t, s.send(t, http.MethodGet, productsOf("sale"), "", append(clearance, "Prefer", "explain")...))
 		require.Equal(t, "offers", x.Rule)
 		require.Greater(t, len(x.Candidates), 20)

@@ -11,6 +11,7 @@ import (
 
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // cacheablePaths returns paths whose responses depend only on a release.
@@ -25,7 +26,7 @@ func cacheablePaths() []string {
 func TestCachedResponseIsIdentical(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for _, path := range cacheablePaths() {
 			for _, headers := range [][]string{nil, {"Accept-Language", "de-AT,de;q=0.8"}, {"X-Moltin-Currency", "EUR"}, clearance} {
 				made := s.send(t, "GET", path, "", headers...)
@@ -53,7 +54,7 @@ func TestCachedResponseIsIdentical(t *testing.T) {
 func TestCachedResponseAddsRequestedHeaders(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		path := productsOf("tools")
 		for range 2 {
 			require.Empty(t, s.send(t, "GET", path, "").Header().Get("Preference-Applied"))
@@ -72,7 +73,7 @@ func TestCachedResponseAddsRequestedHeaders(t *testing.T) {
 func TestLongResponseIsCompressed(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		plain := s.send(t, "GET", productsOf("tools"), "")
 		require.Contains(t, plain.Header().Get("Vary"), "Accept-Encoding")
 		small := s.send(t, "GET", productsOf("tools"), "", "Accept-Encoding", "gzip")
@@ -92,7 +93,7 @@ func TestCachedPageRunsNoStatement(t *testing.T) {
 		t.Skip("the response cache is off")
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for _, path := range cacheablePaths() {
 			if s.send(t, http.MethodGet, path, "").Code == 200 {
 				require.Zero(t, statementCount(t, s, http.MethodGet, path, ""), path)

@@ -19,6 +19,7 @@ import (
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // allowedMethods returns the methods of each documented path.
@@ -65,7 +66,7 @@ func restOnlyHandler(t testing.TB, s *testServer) *testServer {
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := restOnlyHandler(t, openShop(t, e, shopFile(), withClock(storetest.NewClock(noon))))
+		s := restOnlyHandler(t, openShop(t, e, shopFile(), withClock(testkit.NewClock(noon))))
 		runScenarios(t, s, []scenario{
 			{name: "a trailing slash", path: "/v2/inventories/"},
 			{name: "a trailing slash before a query", path: "/v2/inventories/?page[limit]=1", ids: []string{"anvil"}},
@@ -90,7 +91,7 @@ func TestPaths(t *testing.T) {
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		for path, want := range allowedMethods() {
 			t.Run(path, func(t *testing.T) {
 				for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "NONSENSE"} {
@@ -118,7 +119,7 @@ func TestMethods(t *testing.T) {
 func TestHead(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		server := httptest.NewServer(s.as(admin()))
 		t.Cleanup(server.Close)
 		exchange := func(t *testing.T, method, path string) (answer *http.Response, body string) {

@@ -16,13 +16,14 @@ import (
 
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // noon is the time in these tests, unless a clock advances.
 var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
 // withClock makes a store use a clock.
-func withClock(clock *storetest.Clock) func(*shop.Config) {
+func withClock(clock *testkit.Clock) func(*shop.Config) {
 	return storetest.WithClock(clock)
 }
 

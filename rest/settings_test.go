@@ -7,6 +7,7 @@ import (
 
 	"portico/store"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestSettings(t *testing.T) {
@@ -16,7 +17,7 @@ func TestSettings(t *testing.T) {
 			return scenario{name: name, method: "PUT", path: "/v2/settings", body: body, status: status, holds: holds}
 		}
 		t.Run("rejected", func(t *testing.T) {
-			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+			s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 			before, err := s.store.Settings.Get(t.Context())
 			require.NoError(t, err)
 			const object = `The body must be a JSON object: {\"data\": {…}}.`
@@ -35,7 +36,7 @@ func TestSettings(t *testing.T) {
 			require.Equal(t, before, after, "a rejected update changes nothing")
 		})
 		t.Run("accepted, in order", func(t *testing.T) {
-			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+			s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 			runScenarios(t, s, []scenario{
 				put("one member", `{"data":{"type":"settings","page_length":2}}`, 200, `"page_length":2,"currency":"USD","locale":"en"`),
 				{name: "the page length applies at once", path: "/v2/inventories", ids: stockedProducts[:2], holds: []string{`"limit":2`}},

@@ -17,6 +17,7 @@ import (
 	"portico/store/settings"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // freshShop is a shop with one of everything that changes a response: a sale, two catalogs with
@@ -45,13 +46,13 @@ var teaQuery = "/graphql?query=" + url.QueryEscape(`{ catalogNode(by: {id: "all"
 // twoServers are two servers over one database.
 type twoServers struct {
 	writer, other *testServer
-	clock         *storetest.Clock
+	clock         *testkit.Clock
 }
 
 // serveTwice opens the shop at eleven o'clock. Both servers have already cached the page.
 func serveTwice(t *testing.T, e storetest.Backend) *twoServers {
 	t.Helper()
-	clock := storetest.NewClock(time.Date(2024, 5, 30, 11, 0, 0, 0, time.UTC))
+	clock := testkit.NewClock(time.Date(2024, 5, 30, 11, 0, 0, 0, time.UTC))
 	s := openShop(t, e, strings.TrimSpace(freshShop), withClock(clock))
 	both := &twoServers{s, serveStore(t, e.Open(t, withClock(clock))), clock}
 	both.require(t, "Tea", "1000")
@@ -89,7 +90,7 @@ func (b *twoServers) require(t *testing.T, name, amount string, headers ...strin
 	t.Helper()
 	require.True(t, responseShows(b.writer, admin(), name, amount, headers...), "the writer shows %s",
 		b.writer.page(admin(), teaPage, headers...).Body)
-	storetest.Eventually(t, true, func() bool { return responseShows(b.other, admin(), name, amount, headers...) })
+	testkit.Eventually(t, true, func() bool { return responseShows(b.other, admin(), name, amount, headers...) })
 }
 
 // TestNoStaleResponses requires that no server returns a response from before a change.
@@ -141,7 +142,7 @@ func TestNoStaleResponses(t *testing.T) {
 		require.NoError(t, err)
 		both.require(t, "Tea", "1000")
 		require.Len(t, readListBody(t, both.writer.page(admin(), teaPage)).ids(), 1)
-		storetest.Eventually(t, true, func() bool { return len(readListBody(t, both.other.page(admin(), teaPage)).ids()) == 1 })
+		testkit.Eventually(t, true, func() bool { return len(readListBody(t, both.other.page(admin(), teaPage)).ids()) == 1 })
 	})
 }
 
@@ -163,7 +164,7 @@ func TestDatabaseRestoredWhileServing(t *testing.T) {
 		}
 		say := func(available, pageLength int) {
 			for _, s := range servers {
-				storetest.Eventually(t, true, func() bool {
+				testkit.Eventually(t, true, func() bool {
 					return strings.Contains(s.page(admin(), "/v2/inventories/tea").Body.String(), fmt.Sprintf(`"available":%d`, available)) &&
 						strings.Contains(s.page(admin(), "/v2/settings").Body.String(), fmt.Sprintf(`"page_length":%d`, pageLength))
 				})
@@ -173,13 +174,13 @@ func TestDatabaseRestoredWhileServing(t *testing.T) {
 		say(4, 3)
 		before := both.clock.Advance(time.Minute) // the restored releases are newer
 		another := e.OtherURL(t)
-		restored := e.Open(t, withClock(storetest.NewClock(before)), func(c *shop.Config) { c.URL = another })
+		restored := e.Open(t, withClock(testkit.NewClock(before)), func(c *shop.Config) { c.URL = another })
 		importLines(t, restored, strings.ReplaceAll(strings.TrimSpace(freshShop), `"name":"Tea"`, `"name":"Mate"`))
 		sold(restored, 9, 7)
 		require.NoError(t, restored.Close())
-		storetest.ReplaceDatabase(t, e, another)
+		e.ReplaceDatabase(t, another)
 		for _, s := range servers {
-			storetest.Eventually(t, true, func() bool { return responseShows(s, admin(), "Mate", "1000") })
+			testkit.Eventually(t, true, func() bool { return responseShows(s, admin(), "Mate", "1000") })
 		}
 		say(9, 7)
 	})
@@ -211,7 +212,7 @@ func TestFileReplacedWhileServing(t *testing.T) {
 		for _, s := range []*testServer{both.writer, both.other} {
 			for _, path := range []string{teaPage, teaQuery, "/v2/inventories", "/v2/settings", "/graphql?query={settings{pageLength}}",
 				"/graphql?query={stocks{nodes{available}}}", "/readyz"} {
-				storetest.Eventually(t, true, func() bool {
+				testkit.Eventually(t, true, func() bool {
 					return strings.Contains(s.page(admin(), path).Body.String(), "must be restarted")
 				}, path)
 			}

@@ -14,6 +14,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // manyProducts is a shop with more than a hundred of each object: nodes with curated products,
@@ -73,7 +74,7 @@ func statementCount(t *testing.T, s *testServer, method, target, body string, he
 func TestStatementsDoNotGrowWithThePage(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, manyProducts(), withClock(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
+		s := openShop(t, e, manyProducts(), withClock(testkit.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for range 110 {
 			_, err := s.store.Stock.Transact(t.Context(), "test",
 				[]stock.StockChange{{ProductID: "part-000", Action: stock.StockIncrement, Quantity: 1}})

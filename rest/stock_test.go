@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // stockedProducts are the products with stock, drafts included, by id.
@@ -12,7 +13,7 @@ var stockedProducts = []string{"anvil", "brush", "chalk", "drill-draft"}
 func TestInvalidStockFilters(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		bad := func(name, query string, words ...string) scenario {
 			return scenario{name: name, path: "/v2/inventories?" + query, status: 400,
 				holds: append(words, "Could not parse the supplied filter: it ")}

@@ -17,6 +17,7 @@ import (
 	"portico/rest/resttest"
 	"portico/store"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // fullPromotion is a promotion with a value for every member.
@@ -36,8 +37,8 @@ func TestNullInEveryPUT(t *testing.T) {
 		"min_cart_value": `[]`, "max_discount_value": `[]`, "currencies": `[]`, "name": `"Card Processor"`, "enabled": `false`, "test": `false`,
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		e.FullTestsOnlyOnPostgres(t)
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", fullPromotion).Code)
 		require.Equal(t, 200, s.send(t, "PUT", "/v2/gateways/card_processor",
 			`{"data":{"name":"A & B","enabled":true,"test":true,"merchant_id":"m & n","username":"u","password":"p"}}`).Code)
@@ -97,8 +98,8 @@ func changeOf(put *openapi3.Operation) openapi3.Schemas {
 func TestNearlyKnownMembers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		e.FullTestsOnlyOnPostgres(t)
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		redeemCode(t, s)
 		bodies := map[string]writeCase{"POST /v2/inventories/multiple": {path: "/v2/inventories/multiple", body: `{"data":[{"id":"anvil"},{"id":"chalk"}]}`},
 			"POST /catalog/products/:id/configure": {path: "/catalog/products/kit/configure", body: `{"data":{"selected_options":{"power":{}}}}`},
@@ -169,8 +170,8 @@ func typosOf(name string) []string {
 func TestUnknownMembersAreIgnored(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		e.FullTestsOnlyOnPostgres(t)
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		redeemCode(t, s)
 		for _, c := range []struct {
 			request string
@@ -214,8 +215,8 @@ func TestErrorsNameMembersAsSent(t *testing.T) {
 	t.Parallel()
 	const whole = "99999999999999999999"
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		e.FullTestsOnlyOnPostgres(t)
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", fullPromotion).Code)
 		long := strings.Repeat("x", 2000)
 		for _, c := range []struct {
@@ -273,8 +274,8 @@ func TestErrorsNameMembersAsSent(t *testing.T) {
 func TestLinksOfEmptyPages(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		e.FullTestsOnlyOnPostgres(t)
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		redeemCode(t, s)
 		for _, path := range []string{"/v2/promotions", "/v2/promotions/spring/codes", "/v2/promotions/spring/usages", "/v2/inventories",
 			"/v2/inventories/anvil/transactions", "/v2/files", "/catalog/products", "/catalog/nodes"} {
@@ -311,8 +312,8 @@ func TestLinksOfEmptyPages(t *testing.T) {
 func TestUsagesOfADeletedPromotion(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
-		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		e.FullTestsOnlyOnPostgres(t)
+		s := openShop(t, e, shopFile(), withClock(testkit.NewClock(noon)))
 		redeemCode(t, s)
 		const spring = "/v2/promotions/spring"
 		usages := s.send(t, "GET", spring+"/usages", "").Body.String()

@@ -7,11 +7,11 @@ import (
 
 	"portico/internal/cachekey"
 	"portico/store"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestSigningAllocatesOnlyTheText(t *testing.T) {
-	if storetest.RaceDetector {
+	if testkit.RaceDetector {
 		t.Skip("the race detector makes pools forget what they hold")
 	}
 	key, c := store.NewCursorKey("secret"), store.Cursor{List: store.NewListID(cachekey.New("a")), Release: 7, Position: 25}

@@ -22,7 +22,7 @@ import (
 	"portico/graph/document"
 	"portico/internal/auth"
 	"portico/store/access"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // printed returns a schema with its types and members in alphabetical order, with descriptions.
@@ -58,7 +58,7 @@ func coordinates(s *ast.Schema, see func(coordinate string)) {
 // scopeSets returns sets of scopes: none, each alone, all, and all without each; in the full tests with up to three in place
 // of one.
 func scopeSets() (sets [][]string) {
-	known, few := access.Scopes(), storetest.QuickOrFull(1, 3)
+	known, few := access.Scopes(), testkit.QuickOrFull(1, 3)
 	for bits := range 1 << len(known) {
 		var set []string
 		for i, scope := range known {

@@ -10,7 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph/plan"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // testDocument adds a document without operations.
@@ -46,7 +46,7 @@ func (c *Cache) hasRequest(sent string) bool { return c.Request([]byte(sent)) !=
 // parent was evicted.
 func TestCacheEvictsLeastRecentlyUsedEntries(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t)
+	seed := testkit.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 1))
 	const budget = 20_000
 	cache := NewCache(budget)

@@ -17,7 +17,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 
 	"portico/graph/limits"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // enumValue is the value of an enum as a literal.
@@ -203,13 +203,13 @@ func places(schema *ast.Schema) map[string]*ast.Type {
 func TestValuesAreThoseOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	processor := NewProcessor(Config{Schema: Schema(), Limits: limits.Defaults()})
-	d := drawnValues{rand.New(rand.NewPCG(storetest.Seed(t), 1)), processor.Schema}
+	d := drawnValues{rand.New(rand.NewPCG(testkit.Seed(t), 1)), processor.Schema}
 	all := places(processor.Schema)
 	require.Greater(t, len(all), 100)
 	refused, accepted := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		of := all[name]
-		for i := range storetest.QuickOrFull(40, 600) {
+		for i := range testkit.QuickOrFull(40, 600) {
 			value := d.value(of, 0)
 			if i < 16 {
 				value = d.wrong()
@@ -269,7 +269,7 @@ func TestVariablesBelongToOperations(t *testing.T) {
 func TestLexicalErrorsNameTheCharacters(t *testing.T) {
 	t.Parallel()
 	processor := NewProcessor(Config{Schema: Schema(), Limits: limits.Defaults()})
-	random := rand.New(rand.NewPCG(storetest.Seed(t), 1))
+	random := rand.New(rand.NewPCG(testkit.Seed(t), 1))
 	parts := []string{"{", "}", "(", ")", "[", "]", ":", "a", "query", "fragment", "on", "...", "$", "@", "!", "=", "1", "1.", "-", "00", `"a"`, `"`, `"""`, "#", "%", "\\", "\x00", "|", "&", "null", `"\q"`, `"\u12"`, " "}
 	lexical := 0
 	for range 20_000 {

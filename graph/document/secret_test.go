@@ -14,7 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"portico/graph/limits"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // requireNoSecret requires that no error of a document and its variables has a word of the secret.
@@ -65,13 +65,13 @@ func TestErrorsHaveNoValues(t *testing.T) {
 func TestSyntaxErrorsHaveNoText(t *testing.T) {
 	t.Parallel()
 	processor := NewProcessor(Config{Schema: Schema(), Limits: limits.Defaults()})
-	random := rand.New(rand.NewPCG(storetest.Seed(t), 1))
+	random := rand.New(rand.NewPCG(testkit.Seed(t), 1))
 	const before, after = `mutation Change($slug: GatewaySlug!) { gatewayUpdate(input: {slug: $slug, password: "`, `", enabled: true}) { gateway { name } userErrors { message } } }`
 	damage := func(text string) string {
 		at := random.IntN(len(text))
 		return text[:at] + []string{"", `"`, `\`, "{", "}", "\x01", "é", "0", `"""`}[random.IntN(9)] + text[at+random.IntN(2):]
 	}
-	for range storetest.QuickOrFull(3_000, 100_000) {
+	for range testkit.QuickOrFull(3_000, 100_000) {
 		first, last := before, after
 		for range 1 + random.IntN(2) {
 			if random.IntN(2) == 0 {

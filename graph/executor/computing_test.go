@@ -12,6 +12,7 @@ import (
 
 	"portico/graph/graphtest"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const (
@@ -128,7 +129,7 @@ func fullCart() graphtest.Variables {
 // many parts as take part in a cart, and sitemaps. An operation runs whole only up to a number of them that takes 0.1 s of CPU, and one
 // that is refused takes no more.
 func TestCostFollowsWork(t *testing.T) {
-	seed := storetest.Seed(t)
+	seed := testkit.Seed(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		draw := rand.New(rand.NewPCG(seed, 0))
 		w := newWorker(graphtest.Open(t, e, computingShop()+"\n"+strings.ReplaceAll(bundlesOfParts(201), "parts-", "more-")))
@@ -151,7 +152,7 @@ func TestCostFollowsWork(t *testing.T) {
 			{"sitemaps", shapes["sitemaps"], 14},
 		} {
 			var slowest work
-			for i := range storetest.QuickOrFull(4, 20) {
+			for i := range testkit.QuickOrFull(4, 20) {
 				n := c.most + 1
 				if i > 0 {
 					n = 1 + draw.IntN(4*c.most)

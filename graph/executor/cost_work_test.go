@@ -32,6 +32,7 @@ import (
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // The limits of one request.
@@ -123,7 +124,7 @@ func (w *worker) ask(t testing.TB, query string, values graphtest.Variables, rea
 		did := work{cpu: cpuTime() - began, status: w.response.status, document: len(query), response: w.response.size, statements: statements.Count()}
 		did.cost, did.charged = costIn(r.Context())
 		runtime.ReadMemStats(&after)
-		if !storetest.RaceDetector { // with it, pools forget some of what is put back, and more is allocated by chance
+		if !testkit.RaceDetector { // with it, pools forget some of what is put back, and more is allocated by chance
 			did.allocated = int(after.TotalAlloc - before.TotalAlloc)
 		}
 		if found := estimated.FindSubmatch(w.response.body); found != nil {
@@ -158,7 +159,7 @@ func cpuTime() time.Duration {
 // tests also with one that holds all.
 func workers(t *testing.T, e storetest.Backend, more string) []*worker {
 	var list []*worker
-	for _, bytes := range []uint64{2 << 20, 0}[:storetest.QuickOrFull(1, 2)] {
+	for _, bytes := range []uint64{2 << 20, 0}[:testkit.QuickOrFull(1, 2)] {
 		list = append(list, newWorker(graphtest.Open(t, e, largeShop()+more, func(c *shop.Config) { c.CacheBytes = bytes })))
 	}
 	return list
@@ -167,7 +168,7 @@ func workers(t *testing.T, e storetest.Backend, more string) []*worker {
 // The test draws operations and compares their cost, estimated and charged, with their work in
 // bytes allocated and statements. It must not run in parallel with others.
 func TestWorkStaysWithinFourTimesTheCost(t *testing.T) {
-	seed := storetest.Seed(t)
+	seed := testkit.Seed(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		for i, w := range workers(t, e, "") {
 			d := newDrawing(t, w.Service, seed+uint64(i))
@@ -175,7 +176,7 @@ func TestWorkStaysWithinFourTimesTheCost(t *testing.T) {
 			var worst work
 			var of string
 			ran := 0
-			for range storetest.QuickOrFull(250, 3000) {
+			for range testkit.QuickOrFull(250, 3000) {
 				query, values := d.query()
 				reader := []*auth.Principal{graphtest.PublicClient(), graphtest.Admin()}[d.IntN(2)]
 				did := w.ask(t, query, values, reader, true)
@@ -473,8 +474,8 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 // The test searches for the most expensive operations that anyone may send, by hill climbing: it
 // keeps each accepted change that causes more work. None may exceed the limits.
 func TestMostExpensiveRequestIsBounded(t *testing.T) {
-	storetest.FullTestsOnly(t, "it measures hundreds of requests; TestWorkStaysWithinFourTimesTheCost draws some")
-	seed := storetest.Seed(t)
+	testkit.FullTestsOnly(t, "it measures hundreds of requests; TestWorkStaysWithinFourTimesTheCost draws some")
+	seed := testkit.Seed(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		var worst, slowest work
 		var of, slow string
@@ -503,7 +504,7 @@ func TestMostExpensiveRequestIsBounded(t *testing.T) {
 					})
 				}
 			}
-			for range storetest.QuickOrFull(6, 60) {
+			for range testkit.QuickOrFull(6, 60) {
 				best, most := d.random(), 0.
 				for range 25 {
 					next := d.mutate(best)

@@ -3,7 +3,7 @@ package executor_test
 import (
 	"testing"
 
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
 )
 
-func TestMain(m *testing.M) { storetest.SQLiteMain(m) }
+func TestMain(m *testing.M) { dbtest.SQLiteMain(m) }

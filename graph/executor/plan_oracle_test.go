@@ -23,6 +23,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/responsecache"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // executors serve one store: by plans, by plans with a response cache, by plans with a fragment
@@ -99,9 +100,9 @@ func refused(faults []string) bool {
 // Plans return what gqlgen's executor returns.
 func TestPlansMatchGqlgen(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t)
+	seed := testkit.Seed(t)
 	shops := map[string]string{"handmade": graphtest.Shop(), "generated": graphtest.GeneratedShop(t, 300)}
-	if file, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.FullTests() { // it lies beside the repository, or not
+	if file, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && testkit.FullTests() { // it lies beside the repository, or not
 		shops["AdventureWorks"] = string(file)
 	}
 	for name, shop := range shops {
@@ -114,7 +115,7 @@ func TestPlansMatchGqlgen(t *testing.T) {
 				d := newDrawing(t, s, seed)
 				readers := []*auth.Principal{graphtest.Admin(), graphtest.Admin(), graphtest.Client("catalog:read"), graphtest.Client("catalog:read", "inventory:read"), nil}
 				failed := 0
-				rounds := storetest.QuickOrFull(150, 2600) // of two shops on two engines
+				rounds := testkit.QuickOrFull(150, 2600) // of two shops on two engines
 				for range rounds {
 					query, values := d.query()
 					reader := readers[d.IntN(len(readers))]

@@ -16,6 +16,7 @@ import (
 	"portico/graph/transport"
 	"portico/store"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // A panic fails its field alone, with either executor.
@@ -25,7 +26,7 @@ func TestPanicFailsOnlyItsField(t *testing.T) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		panics := graph.WithCodeLimit(func(context.Context, string) error { panic("the limit is broken") })
 		for executor, options := range map[string][]transport.Option{"plan": nil, "gqlgen": {transport.WithoutPlans()}} {
-			log, ran := &storetest.LogBuffer{}, map[string]int{}
+			log, ran := &testkit.LogBuffer{}, map[string]int{}
 			options = append(options, transport.CountExecutors(func(executor string) { ran[executor]++ }))
 			broken := &graphtest.Service{Store: s.Store, Handler: opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store, panics), slog.New(slog.NewTextHandler(log, nil)), options...)), Log: log}
 			a := broken.Post(t, `{ settings { currency } promotionCodeCheck(code: "X") { remainingUses } products(first: 1) { totalCount } }`, nil)
@@ -42,7 +43,7 @@ func TestPanicFailsOnlyItsField(t *testing.T) {
 // Each combination of Booleans has a plan of its own, for any number of Booleans.
 func TestEachChoiceOfBooleansHasAPlan(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t)
+	seed := testkit.Seed(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		x := newExecutors(t, graphtest.Open(t, e, graphtest.Shop()))

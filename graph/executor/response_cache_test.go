@@ -19,6 +19,7 @@ import (
 	"portico/store"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // A cached response shows other callers only what their scopes allow, and current stock.
@@ -69,7 +70,7 @@ func TestCachedResponseRunsNoStatement(t *testing.T) {
 			return counter.Count()
 		}
 		require.NotZero(t, ask())
-		storetest.Eventually(t, 0, ask) // the poll after a write has the rules read once more
+		testkit.Eventually(t, 0, ask) // the poll after a write has the rules read once more
 		require.Equal(t, map[string]int{"Query.products": asked, "Query.hierarchies": asked}, counted)
 		require.Equal(t, responsecache.Stats{Hits: uint64(asked) - 1, Misses: 1, Bytes: room.Stats().Bytes}, room.Stats())
 	})

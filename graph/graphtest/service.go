@@ -30,6 +30,7 @@ import (
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // Noon is the time in tests.
@@ -39,13 +40,13 @@ var Noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 type Service struct {
 	Store   *shop.Store
 	Handler http.Handler
-	Log     *storetest.LogBuffer
+	Log     *testkit.LogBuffer
 }
 
 // Open imports and publishes a shop at Noon, and serves it.
 func Open(t testing.TB, e storetest.Backend, lines string, options ...func(*shop.Config)) *Service {
 	t.Helper()
-	clock := storetest.WithClock(storetest.NewClock(Noon))
+	clock := storetest.WithClock(testkit.NewClock(Noon))
 	s := e.Open(t, append([]func(*shop.Config){clock}, options...)...)
 	Load(t, s, lines)
 	return Serve(s, graph.WithTokens(NewTokens(t, s)))
@@ -56,7 +57,7 @@ func NewTokens(t testing.TB, s *shop.Store) *auth.Service {
 	t.Helper()
 	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 	require.NoError(t, err)
-	tokens, err := auth.New(t.Context(), s.Access, sealer, auth.Options{Clock: storetest.NewClock(Noon).Now})
+	tokens, err := auth.New(t.Context(), s.Access, sealer, auth.Options{Clock: testkit.NewClock(Noon).Now})
 	require.NoError(t, err)
 	return tokens
 }
@@ -94,7 +95,7 @@ func Reader(text string) func() (io.ReadCloser, error) {
 
 // Serve serves a store.
 func Serve(s *shop.Store, options ...graph.Option) *Service {
-	log := &storetest.LogBuffer{}
+	log := &testkit.LogBuffer{}
 	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
 	return &Service{Store: s, Handler: handler, Log: log}
 }
@@ -106,7 +107,7 @@ func NewHandler(s *shop.Store, options ...transport.Option) http.Handler {
 
 // ServeWithLimits serves the store of a service within other limits, with a log of its own.
 func ServeWithLimits(s *Service, config limits.Config) *Service {
-	log := &storetest.LogBuffer{}
+	log := &testkit.LogBuffer{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	handler := transport.NewHandler(graph.NewResolver(s.Store), logger, transport.WithLimits(config))
 	return &Service{Store: s.Store, Handler: opctx.Middleware(handler), Log: log}

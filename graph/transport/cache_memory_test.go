@@ -14,7 +14,7 @@ import (
 	"portico/graph/transport"
 	"portico/internal/responsecache"
 	"portico/store/shop"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // heapAfterGC returns the heap in use after a garbage collection, in bytes.
@@ -30,7 +30,7 @@ func heapAfterGC() int {
 // The caches of the store and of responses charge the memory of what requests cause: filters,
 // searches, languages, cursors and responses.
 func TestStoreAndResponseCachesChargeMemory(t *testing.T) { // not in parallel: others allocate too
-	if storetest.RaceDetector {
+	if testkit.RaceDetector {
 		t.Skip("objects take more memory under the race detector")
 	}
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})

@@ -11,6 +11,7 @@ import (
 	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // disconnectingContext is the context of a client that disconnects after the context was checked so many times.
@@ -57,7 +58,7 @@ func TestWorkStopsWhenTheClientIsGone(t *testing.T) {
 				ask(0) // what is read once
 				all, statements := ask(0)
 				require.Greater(t, all, int64(40), "the client is looked for")
-				storetest.Eventually(t, true, func() bool { // a poll may have noticed the mutations just now, and something is read anew
+				testkit.Eventually(t, true, func() bool { // a poll may have noticed the mutations just now, and something is read anew
 					looks, few := ask(10)
 					require.Less(t, looks, all/2, "of %d looks", all)
 					return few <= max(2, statements/4)

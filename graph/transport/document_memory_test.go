@@ -15,6 +15,7 @@ import (
 	"portico/graph/transport"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // memoryClass makes requests of one kind, no two of them equal.
@@ -188,7 +189,7 @@ func TestCachedPlansStayWithinTheBudget(t *testing.T) { // not in parallel: othe
 	}
 	ask(0)
 	before := heapAfterGC()
-	for i := range storetest.QuickOrFull(20*16, 160*16) {
+	for i := range testkit.QuickOrFull(20*16, 160*16) {
 		ask(i)
 	}
 	heap := heapAfterGC() - before

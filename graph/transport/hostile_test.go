@@ -20,6 +20,7 @@ import (
 	"portico/graph/limits"
 	"portico/internal/auth"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // hostileSize is the size of a hostile body, in bytes.
@@ -269,7 +270,7 @@ func requireFewErrors(t *testing.T, w *httptest.ResponseRecorder) {
 
 // Without the limits some bodies cost too much, which shows that the test above measures them.
 func TestHostileBodiesCostMuchWithoutLimits(t *testing.T) {
-	storetest.FullTestsOnly(t, "it shows that the bounds are needed, not that they hold")
+	testkit.FullTestsOnly(t, "it shows that the bounds are needed, not that they hold")
 	const none = 1 << 40
 	lifted := limits.Config{Bytes: none, Tokens: none, Depth: none, Name: none, Fields: none, RootFields: none, Aliases: none, Repeats: none,
 		Operations: none, Fragments: none, Variables: none, Directives: none, Steps: none, Cost: none, ResponseBytes: none, Values: none, Nesting: none}

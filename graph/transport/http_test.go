@@ -21,6 +21,7 @@ import (
 	"portico/graph/transport"
 	"portico/store"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // canary is a value that an error must not repeat.
@@ -334,7 +335,7 @@ func TestInitPayloadIsNotKept(t *testing.T) {
 		for _, conn := range open {
 			require.NoError(t, conn.CloseNow())
 		}
-		storetest.Eventually(t, true, func() bool { return runtime.NumGoroutine() <= goroutines }) // nothing of them counts in the next round
+		testkit.Eventually(t, true, func() bool { return runtime.NumGoroutine() <= goroutines }) // nothing of them counts in the next round
 		return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 	}
 	large := map[string]any{"x": strings.Repeat("x", 15<<10)}

@@ -18,6 +18,7 @@ import (
 	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // ended records the statistics of operations.
@@ -118,7 +119,7 @@ func subscriptionStats(t *testing.T, e storetest.Backend) {
 		cancel()
 	}
 	wait := func() []executor.OperationStats {
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, true, func() bool {
 			told.mu.Lock()
 			defer told.mu.Unlock()
 			return len(told.ran) > 0

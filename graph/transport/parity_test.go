@@ -21,7 +21,7 @@ import (
 	"portico/graph/limits"
 	transportx "portico/graph/transport"
 	"portico/store"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // transports lists the transports of operations.
@@ -253,7 +253,7 @@ func TestTransportsReturnTheSameResponse(t *testing.T) {
 		var wantRuns map[string]int
 		for i, transport := range transports {
 			got := l.over(t, transport, request)
-			storetest.Eventually(t, 1, func() int { // of a stream it is told as it ends
+			testkit.Eventually(t, 1, func() int { // of a stream it is told as it ends
 				mu.Lock()
 				defer mu.Unlock()
 				return len(ran)

@@ -22,7 +22,7 @@ import (
 	"portico/graph/graphtest"
 	transportx "portico/graph/transport"
 	"portico/internal/auth"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const (
@@ -234,7 +234,7 @@ func TestRefusalsCostLittle(t *testing.T) {
 					members := refused.members(transport.size)
 					answer := ""
 					least, read := work{1 << 40, time.Hour}, work{1 << 40, time.Hour}
-					for i := range storetest.QuickOrFull(2, 30) { // the first fills pools; other processes take caches and pipelines of the CPU
+					for i := range testkit.QuickOrFull(2, 30) { // the first fills pools; other processes take caches and pipelines of the CPU
 						send, reading := transport.prepare(t, members, principal)
 						took := workOf(func() { answer = send() })
 						least = work{min(least.bytes, took.bytes), min(least.cpu, took.cpu)}
@@ -252,7 +252,7 @@ func TestRefusalsCostLittle(t *testing.T) {
 						require.Regexp(t, `at most \d+ are allowed|may cost`, answer)
 					}
 					require.Less(t, least.bytes, read.bytes+maxRefusalBytes, "bytes allocated")
-					if storetest.FullTests() {
+					if testkit.FullTests() {
 						require.Less(t, least.cpu, read.cpu+maxRefusalCPU, "CPU")
 					}
 				})

@@ -31,6 +31,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // pipes is a listener of unbuffered connections: a write waits until the other side reads.
@@ -77,8 +78,8 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // streams is a server of subscriptions over pipes, with one client.
 type streams struct {
 	store  *shop.Store
-	clock  *storetest.Clock // of tokens
-	token  string           // for an hour, and everything
+	clock  *testkit.Clock // of tokens
+	token  string         // for an hour, and everything
 	client *http.Client
 	open   atomic.Int64 // subscriptions
 }
@@ -90,7 +91,7 @@ func newStreams(t *testing.T, change func(*transport.StreamConfig), options ...t
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/live.db", Synchronous: "OFF"})
 	require.NoError(t, err)
 	graphtest.Load(t, s, graphtest.Shop())
-	live, l := transport.DefaultStreamConfig(), &streams{store: s, clock: storetest.NewClock(time.Now())}
+	live, l := transport.DefaultStreamConfig(), &streams{store: s, clock: testkit.NewClock(time.Now())}
 	tokens, err := auth.New(t.Context(), s.Access, storetest.NewSealer(t, 'k'), auth.Options{Clock: l.clock.Now})
 	require.NoError(t, err)
 	client, _, err := s.Access.CreateClient(t.Context(), "test", "test", access.Scopes())
@@ -108,7 +109,7 @@ func newStreams(t *testing.T, change func(*transport.StreamConfig), options ...t
 	transport := &http.Transport{DialContext: listener.dial}
 	l.client = &http.Client{Transport: transport}
 	t.Cleanup(func() {
-		storetest.Eventually(t, 0, l.open.Load, "every subscription has ended")
+		testkit.Eventually(t, 0, l.open.Load, "every subscription has ended")
 		transport.CloseIdleConnections()
 		require.NoError(t, server.Close())
 		<-served
@@ -236,12 +237,12 @@ func TestAbandonedStreamsEnd(t *testing.T) { // not beside others, whose gorouti
 			_, events := l.events(t, http.MethodPost, anvils)
 			require.Equal(t, "event: next", line(t, events))
 			require.EqualValues(t, 1, l.open.Load())
-			storetest.Eventually(t, 0, l.open.Load)
+			testkit.Eventually(t, 0, l.open.Load)
 		}},
 		"a WebSocket that is not read": {func(live *transport.StreamConfig) { live.WriteTimeout = 50 * time.Millisecond }, func(t *testing.T, l *streams) {
 			conn := l.socket(t)
 			subscribe(t, conn, "1", anvils)
-			storetest.Eventually(t, 0, l.open.Load)
+			testkit.Eventually(t, 0, l.open.Load)
 		}},
 		"clients that go": {func(*transport.StreamConfig) {}, func(t *testing.T, l *streams) {
 			for range 3 {
@@ -299,7 +300,7 @@ func TestStreamsThatAreRefused(t *testing.T) {
 	}
 	require.NoError(t, wsjson.Write(t.Context(), conn, map[string]string{"type": "complete", "id": "1"}))
 	require.Equal(t, "complete", heard(t, conn).Type)
-	storetest.Eventually(t, 0, l.open.Load)
+	testkit.Eventually(t, 0, l.open.Load)
 
 	const sells = `mutation { stockTransact(input: {changes: [{productId: "anvil", action: INCREMENT, quantity: 1}]}) { userErrors { message } } }`
 	response, _ := l.events(t, http.MethodGet, sells)

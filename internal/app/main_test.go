@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"portico/internal/cli"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
 )
 
 // schema is the text of schema.graphqls.
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	schema = string(text)
-	storetest.Main(m)
+	dbtest.Main(m)
 }
 
 // runProgram runs a command line.

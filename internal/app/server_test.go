@@ -27,7 +27,7 @@ import (
 	"portico/store/access"
 	"portico/store/exchange"
 	"portico/store/release"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // These tests use the program's internals; internal/e2e tests the binary.
@@ -190,7 +190,7 @@ func TestCachedRequestAllocations(t *testing.T) {
 			allocations := testing.AllocsPerRun(100, send)
 			t.Logf("%v allocations", allocations)
 			require.LessOrEqual(t, int(allocations), q.allocations)
-			storetest.Eventually(t, 0, func() int { // the poll after a write reads its change once
+			testkit.Eventually(t, 0, func() int { // the poll after a write reads its change once
 				ctx, counter := store.CountStatements(t.Context())
 				h.handler.ServeHTTP(&discardResponse{header: http.Header{}}, h.request(ctx, q))
 				return counter.Count()

@@ -20,7 +20,7 @@ import (
 	"portico/store/access"
 	"portico/store/seal"
 	"portico/store/shop"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const issuer = "https://shop.example"
@@ -31,7 +31,7 @@ var start = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 // fixture is a service with one client that has all scopes.
 type fixture struct {
 	path    string // path of the database
-	clock   *storetest.Clock
+	clock   *testkit.Clock
 	store   *shop.Store
 	service *auth.Service
 	client  *access.Client
@@ -40,7 +40,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{path: filepath.Join(t.TempDir(), "x.db"), clock: storetest.NewClock(start)}
+	f := &fixture{path: filepath.Join(t.TempDir(), "x.db"), clock: testkit.NewClock(start)}
 	first, _ := f.server(t) // creates the signing key
 	require.NoError(t, first.Close())
 	f.store, f.service = f.server(t)

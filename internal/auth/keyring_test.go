@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestServersShareKeys(t *testing.T) {
@@ -70,7 +70,7 @@ func TestTokensOfRemovedKeyAreRejected(t *testing.T) {
 
 	f.exec(t, `DELETE FROM signing_key`)
 	f.exec(t, `UPDATE change SET version = version + 100 WHERE topic = 'keys'`)
-	storetest.Eventually(t, true, func() bool {
+	testkit.Eventually(t, true, func() bool {
 		_, err := f.service.Verify(t.Context(), token)
 		return store.HasCode(err, store.Unauthenticated)
 	}, "a remembered token must go with its key")

@@ -15,7 +15,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestTokensOfRevokedClientAreRejected(t *testing.T) {
@@ -44,7 +44,7 @@ func TestTokensOfRevokedClientAreRejected(t *testing.T) {
 	_, err = elsewhere.Access.RevokeClient(t.Context(), "command:test", f.client.ID)
 	require.NoError(t, err)
 	for _, service := range []*auth.Service{other, f.service} {
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, true, func() bool {
 			_, err := service.Verify(t.Context(), tokens[0])
 			return store.HasCode(err, store.Unauthenticated)
 		})
@@ -94,7 +94,7 @@ func TestNewKeyIsPublishedBeforeItSigns(t *testing.T) {
 	require.NoError(t, err)
 	for _, service := range []*auth.Service{f.service, other} {
 		handler := service.JWKSHandler(writeError)
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, true, func() bool {
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/.well-known/jwks.json", nil))
 			return strings.Contains(w.Body.String(), second) && strings.Contains(w.Body.String(), first)

@@ -10,7 +10,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const aYear = 366 * 24 * time.Hour
@@ -56,7 +56,7 @@ func TestClockSkew(t *testing.T) {
 			"foreign, since ever": late}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			clock := storetest.NewClock(start)
+			clock := testkit.NewClock(start)
 			server := func() *auth.Service {
 				service, err := auth.New(t.Context(), f.store.Access, newSealer(t, 1), auth.Options{Issuer: issuer, Clock: clock.Now,
 					OIDC: &auth.OIDCIssuer{URL: p.URL, Audience: "shop-api"}})

@@ -2,7 +2,6 @@ package check
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 	"maps"
 	"os"
@@ -51,7 +50,7 @@ func TestArchitectureListsEveryCache(t *testing.T) {
 		listed[row[1]] = true
 	}
 	found := map[string]bool{}
-	for _, p := range checkedPackages(t, token.NewFileSet(), ".") {
+	for _, p := range checkedPackages(t, ".") {
 		if strings.HasSuffix(p.path, "test") { // helpers of tests
 			continue
 		}

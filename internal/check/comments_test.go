@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,14 +22,14 @@ import (
 // begins with that of what it describes.
 func TestCommentsNameWhatExists(t *testing.T) {
 	t.Parallel()
-	fset := token.NewFileSet()
 	schema, err := os.ReadFile("schema.graphqls")
 	require.NoError(t, err)
-	names := newKnownNames(checkedPackages(t, fset, "."), string(schema))
+	names := newKnownNames(checkedPackages(t, "."), string(schema))
 	for _, p := range names.own {
 		t.Run(p.path, func(t *testing.T) {
 			tests, err := filepath.Glob(filepath.Join(p.folder, "*_test.go"))
 			require.NoError(t, err)
+			p.files = maps.Clone(p.files)
 			for _, name := range tests {
 				file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution|parser.ParseComments)
 				require.NoError(t, err)

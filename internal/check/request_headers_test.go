@@ -51,9 +51,8 @@ type headerReads struct {
 // know, must know each of them.
 func TestFrontCacheKnowsEveryHeaderThatIsRead(t *testing.T) {
 	t.Parallel()
-	fset := token.NewFileSet()
 	reads := headerReads{map[string]string{}, map[string]bool{}}
-	for _, p := range checkedPackages(t, fset, ".") {
+	for _, p := range checkedPackages(t, ".") {
 		if p.path == "portico/internal/remote" || p.path == "portico/rest/resttest" { // a client, and a helper of tests
 			continue
 		}

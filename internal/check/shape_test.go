@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,10 +35,25 @@ type checkedPackage struct {
 	info   *types.Info
 }
 
-// checkedPackages parses and type-checks every package that people write of the module in a folder.
+// fset has the positions of all files that checkedPackages parses.
+var fset = token.NewFileSet()
+
+// checkedFolders are the packages by folder. Checking those of the module takes a second of CPU time, so tests share them and must
+// not change them.
+var checkedFolders = struct {
+	sync.Mutex
+	packages map[string][]checkedPackage
+}{packages: map[string][]checkedPackage{}}
+
+// checkedPackages parses and type-checks, once, every package that people write of the module in a folder.
 // Dependencies come from the compiler's export data.
-func checkedPackages(t *testing.T, fset *token.FileSet, folder string) []checkedPackage {
+func checkedPackages(t *testing.T, folder string) []checkedPackage {
 	t.Helper()
+	checkedFolders.Lock()
+	defer checkedFolders.Unlock()
+	if known := checkedFolders.packages[folder]; known != nil {
+		return known
+	}
 	type listed struct {
 		ImportPath, Dir, Export string
 		GoFiles                 []string
@@ -80,6 +96,7 @@ func checkedPackages(t *testing.T, fset *token.FileSet, folder string) []checked
 		checked = append(checked, c)
 	}
 	require.NotEmpty(t, checked)
+	checkedFolders.packages[folder] = checked
 	return checked
 }
 
@@ -166,8 +183,7 @@ func TestCircles(t *testing.T) {
 // the name of something that its package declares or its file imports, and that no key is joined by hand.
 func TestPackagesReadWell(t *testing.T) {
 	t.Parallel()
-	fset := token.NewFileSet()
-	for _, p := range append(checkedPackages(t, fset, "."), checkedPackages(t, fset, "internal/bench")...) {
+	for _, p := range slices.Concat(checkedPackages(t, "."), checkedPackages(t, "internal/bench")) {
 		t.Run(p.path, func(t *testing.T) {
 			for _, circle := range circles(p.references(fset)) {
 				if len(circle) > largestCircle {

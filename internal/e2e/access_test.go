@@ -147,6 +147,7 @@ func requestErrors(t *testing.T, r *http.Request, token string) (status int, cod
 func TestOperationsRequireTheirScope(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		o := openFixture(t, e.URL(t))
 		server := o.serve(t)
 		keys, err := o.Access.SigningKeys(t.Context(), storetest.NewSealer(t, 'k'))

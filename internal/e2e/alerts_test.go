@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const runbookPage = "docs/runbook.md"
@@ -77,7 +77,7 @@ func TestRunbookCommands(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			storetest.SkipMissing(t, tool, "the run book's commands need it")
+			testkit.SkipMissing(t, tool, "the run book's commands need it")
 		}
 	}
 	text, err := os.ReadFile(runbookPage)
@@ -153,7 +153,7 @@ func exposedMetrics(t *testing.T) (exposed string) {
 	s.send(t, "POST", "/graphql", `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"`+strings.Repeat("0", 64)+`"}}}`, bearer...)
 	s.events(t, token, espressos).next()
 	s.url = s.admin
-	storetest.Eventually(t, true, func() bool {
+	testkit.Eventually(t, true, func() bool {
 		_, err := writer.Publisher.PublishLater(t.Context(), "test", "catalog-coffee", true)
 		require.NoError(t, err)
 		_, exposed = s.send(t, "GET", "/metrics", "")

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // bodyRoutes are the routes that take a body, with a valid body in which VALUE stands for a text
@@ -76,7 +76,7 @@ func malformedBodies() map[string]string {
 // TestMalformedBodies requires that any body is accepted or rejected in the documented shape.
 func TestMalformedBodies(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "it sends thousands of bodies; the tests of rest and graph bound each")
+	testkit.FullTestsOnly(t, "it sends thousands of bodies; the tests of rest and graph bound each")
 	a := startAttackTarget(t, "--token-rate-address", "0", "--token-rate-client", "0")
 	bodies := malformedBodies()
 	front := a.serverProcess.validated(t)
@@ -101,7 +101,7 @@ func TestMalformedBodies(t *testing.T) {
 	turn := 0
 	some := func() bool { // all in full tests, a few in quick tests
 		turn++
-		return storetest.FullTests() || turn%5 == 0
+		return testkit.FullTests() || turn%5 == 0
 	}
 	for _, to := range bodyRoutes {
 		for name, value := range values() {
@@ -118,7 +118,7 @@ func TestMalformedBodies(t *testing.T) {
 		}
 		good := strings.ReplaceAll(to.body, "VALUE", `"x"`)
 		send("packed as gzip", to.method, to.path, bodies["a bomb"], "Content-Encoding", "gzip")
-		if !storetest.FullTests() {
+		if !testkit.FullTests() {
 			continue
 		}
 		for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b",

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // repeat repeats a text, with the number of the repetition for each #.
@@ -72,7 +73,7 @@ func documents() map[string][2]string {
 // TestExpensiveDocumentsAreRejected requires an error that names the reason.
 func TestExpensiveDocumentsAreRejected(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "the tests of graph refuse such documents without a process")
+	testkit.FullTestsOnly(t, "the tests of graph refuse such documents without a process")
 	a := startAttackTarget(t)
 	for name, document := range documents() {
 		for _, credential := range []string{a.token, ""} {
@@ -205,15 +206,16 @@ func drawQuery(r *rand.Rand) string {
 // as openapi.yaml documents.
 func TestMalformedQueryStrings(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t)
+	seed := testkit.Seed(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t)
 		s := o.serve(t)
 		s.url = s.validated(t)
 		r := rand.New(rand.NewPCG(seed, 1))
 		asked := map[int]int{}
-		for range storetest.QuickOrFull(300, 1_000) {
+		for range testkit.QuickOrFull(300, 1_000) {
 			path := lists[r.IntN(len(lists))]
 			query := drawQuery(r)
 			request, err := http.NewRequestWithContext(t.Context(), "GET", s.url+path, nil)

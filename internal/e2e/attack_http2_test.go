@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // HTTP/2 frame types and flags.
@@ -103,7 +103,7 @@ func TestHTTP2Misuse(t *testing.T) {
 	}
 	alive()
 	s.goroutines, s.heap = s.usage(t)
-	many := uint32(storetest.QuickOrFull(3_000, 30_000))
+	many := uint32(testkit.QuickOrFull(3_000, 30_000))
 	upTo := func(most uint32, make func(i uint32) []byte) func(uint32) []byte {
 		return func(i uint32) []byte {
 			if i == most {
@@ -183,7 +183,7 @@ func TestHTTP2Misuse(t *testing.T) {
 	}
 	alive()
 	transport.CloseIdleConnections()
-	storetest.Eventually(t, true, func() bool { goroutines, _ := s.usage(t); return goroutines <= s.goroutines+goroutinesLeft })
+	testkit.Eventually(t, true, func() bool { goroutines, _ := s.usage(t); return goroutines <= s.goroutines+goroutinesLeft })
 	_, heap := s.usage(t)
 	require.Less(t, heap, s.heap+bytesLeft)
 	require.Zero(t, s.stop())
@@ -201,7 +201,7 @@ func TestIdleConnectionFlood(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	for i := range storetest.QuickOrFull(1_000, 3_000) {
+	for i := range testkit.QuickOrFull(1_000, 3_000) {
 		conn, err := from.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
 		if err != nil {
 			t.Skipf("cannot use another local address, or that many connections: %v", err)

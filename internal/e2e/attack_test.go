@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // attackTarget is a server under attack. After each attack it must serve correctly, and at the end
@@ -67,7 +67,7 @@ func (a *attackTarget) requireServing(t *testing.T) {
 func (a *attackTarget) requireRecovered(t *testing.T) {
 	t.Helper()
 	a.requireServing(t)
-	storetest.Eventually(t, "", func() string {
+	testkit.Eventually(t, "", func() string {
 		goroutines, heap := a.usage(t)
 		if goroutines > a.goroutines+goroutinesLeft || heap > a.heap+bytesLeft {
 			return fmt.Sprintf("%.0f goroutines, %.0f before; %.0f MiB, %.0f before", goroutines, a.goroutines, heap/(1<<20), a.heap/(1<<20))

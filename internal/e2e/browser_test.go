@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/playground"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // chromium starts a headless browser for any number of tabs.
@@ -32,7 +32,7 @@ func chromium(t *testing.T) context.Context {
 	names := []string{"chromium", "chromium-browser", "google-chrome"}
 	found := slices.IndexFunc(names, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
 	if found < 0 {
-		storetest.SkipMissing(t, "chromium", "Chromium opens the pages")
+		testkit.SkipMissing(t, "chromium", "Chromium opens the pages")
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(names[found]), chromedp.NoSandbox,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
@@ -187,7 +187,7 @@ func (b *browser) text(t *testing.T, selector chromedp.CSS) string {
 
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "a page takes a browser seconds")
+	testkit.FullTestsOnly(t, "a page takes a browser seconds")
 	within, s := chromium(t), startServer(t, "--demo")
 	for _, page := range []struct {
 		name string
@@ -325,7 +325,7 @@ func seeGraphiQL(t *testing.T, b *browser, s *serverProcess) {
 	if _, missing := os.Stat("graph/graphiql/dist/licenses.txt"); err != nil || missing != nil {
 		require.Contains(t, b.text(t, "main"), "npm run bundle --prefix graph/graphiql")
 		b.picture(t, "graphiql-missing")
-		storetest.SkipMissing(t, "graphiql", "npm run bundle --prefix graph/graphiql builds it")
+		testkit.SkipMissing(t, "graphiql", "npm run bundle --prefix graph/graphiql builds it")
 	}
 	sum := sha256.New()
 	for _, name := range []string{"build.js", "graphiql.css", "graphiql.jsx", "no-style.js", "package-lock.json", "../editor/licenses.js",
@@ -548,7 +548,7 @@ func seeReload(t *testing.T, b *browser, s *serverProcess) {
 // it lacks.
 func TestPlaygroundWithOtherShops(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "a page takes a browser seconds")
+	testkit.FullTestsOnly(t, "a page takes a browser seconds")
 	within := chromium(t)
 	scopes := []string{"catalog:read", "catalog:write", "inventory:read", "inventory:write", "promotions:read", "promotions:write",
 		"checkout:write", "gateways:read", "settings:read"}

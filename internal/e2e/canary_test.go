@@ -19,6 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // Number of requests of the full tests. PostgreSQL needs fewer, to show that it behaves like SQLite.
@@ -173,10 +175,11 @@ func (c *canary) damage(r *rand.Rand, body string) string {
 // database file, except sealed.
 func TestSecretsDoNotLeak(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "TestGateways of store/shop seals secrets and prints none")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		requests := storetest.QuickOrFull(400, canaryRequestsPostgres)
+		requests := testkit.QuickOrFull(400, canaryRequestsPostgres)
 		if e.Name == "sqlite" {
-			requests = storetest.QuickOrFull(3_000, canaryRequests)
+			requests = testkit.QuickOrFull(3_000, canaryRequests)
 		}
 		flags := []string{"--database-url", e.URL(t), "--seal-key", keyOf('k'), "--synchronous", "OFF", "--log-level", "debug", "--admin-addr",
 			"127.0.0.1:0",
@@ -289,8 +292,8 @@ func searchDatabase(t *testing.T, e storetest.Backend, requireAbsent func(where,
 		return
 	}
 	db := e.SQL(t)
-	for _, table := range storetest.Texts(t, db, `SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'`) {
-		for _, row := range storetest.Texts(t, db, `SELECT CAST(kept AS TEXT) FROM "`+table+`" AS kept`) {
+	for _, table := range dbtest.Texts(t, db, `SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'`) {
+		for _, row := range dbtest.Texts(t, db, `SELECT CAST(kept AS TEXT) FROM "`+table+`" AS kept`) {
 			requireAbsent(table, row)
 		}
 	}

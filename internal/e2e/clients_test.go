@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // newClient creates a client with portico client create, with all scopes by default, and the database if there is none.
@@ -109,7 +109,7 @@ func TestClientCommands(t *testing.T) {
 		status, _ = s.login(t, id, latest.Secret)
 		require.Equal(t, 401, status, "no new tokens, at once")
 		for _, ended := range []string{token, minted.Data.Token} {
-			storetest.Eventually(t, true, func() bool { return s.reads(t, ended) == 401 })
+			testkit.Eventually(t, true, func() bool { return s.reads(t, ended) == 401 })
 		}
 		_, body := s.graphql(t, token, `{ stocks { totalCount } }`)
 		require.Contains(t, body, "was revoked")
@@ -165,7 +165,7 @@ func TestKeysCommands(t *testing.T) {
 	require.Regexp(t, `^created key \S+, which signs in 5s\n$`, mustRun(t, with("keys", "rotate")...))
 	require.Regexp(t, `(?s)^ID +STATE.*published .* signs `, mustRun(t, with("keys", "list")...))
 	require.Regexp(t, `^created key \S+, which signs now\n$`, mustRun(t, with("keys", "rotate", "--delay", "0s")...))
-	storetest.Eventually(t, true, func() bool { return len(keys()) == 3 }, "the server publishes them without a restart")
+	testkit.Eventually(t, true, func() bool { return len(keys()) == 3 }, "the server publishes them without a restart")
 	require.Equal(t, 200, s.reads(t, before), "tokens of the old key are still valid")
 
 	var lines []map[string]any
@@ -178,7 +178,7 @@ func TestKeysCommands(t *testing.T) {
 	require.Equal(t, keys()[0], lines[0]["id"])
 
 	require.Contains(t, mustRun(t, with("keys", "rotate", "--end-tokens")...), "tokens issued so far are no longer valid")
-	storetest.Eventually(t, true, func() bool { return s.reads(t, before) == 401 })
+	testkit.Eventually(t, true, func() bool { return s.reads(t, before) == 401 })
 	_, after := s.login(t, id, secret)
 	require.Equal(t, 200, s.reads(t, after))
 	require.Len(t, keys(), 1)

@@ -17,6 +17,7 @@ import (
 	"portico/store/job"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const springPromotion = `{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`
@@ -33,6 +34,7 @@ func withSpring(t *testing.T, e storetest.Backend) *shop.Store {
 func TestCodesCommands(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		withSpring(t, e)
 		database := []string{"--promotion", "spring", "--database-url", e.URL(t)}
 		out := mustRun(t, append([]string{"codes", "generate", "--count", "2500", "--pattern", "SUMMER-####-####", "--uses", "2"},
@@ -61,9 +63,9 @@ func TestCodesCommands(t *testing.T) {
 // missing codes.
 func TestCodesGenerateSurvivesKill(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "TestAcknowledgedWritesSurviveKills kills servers while they write")
+	testkit.FullTestsOnly(t, "TestWriteOutcomes and TestWritesAreLinearizable of store/shop interrupt writes without kills")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		const codes = 40_000
 		s := withSpring(t, e)
 		made := func() (n int) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 type configured struct {
@@ -121,7 +121,7 @@ func TestConfigMasksSecrets(t *testing.T) {
 func TestLimitsAreLoggedAtStart(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--demo", "--document-depth", "9", "--log-level", "debug")
-	storetest.Eventually(t, true, func() bool { return s.logs("limits") })
+	testkit.Eventually(t, true, func() bool { return s.logs("limits") })
 	require.Zero(t, s.stop())
 	is, _ := configOf(t, nil, "--demo", "--document-depth", "9", "--log-level", "debug")
 	logged := map[string]any{}

@@ -13,19 +13,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestAuditOfGraphQLOverHTTP runs the audit suite of graphql-http, which must report no error,
 // warning or notice.
 func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "it starts Node; the tests of graph/transport cover the same requests")
 	const folder = "internal/e2e/conformance"
 	if _, err := exec.LookPath("node"); err != nil {
-		storetest.SkipMissing(t, "node", "Node 20 or newer runs the audit of GraphQL over HTTP")
+		testkit.SkipMissing(t, "node", "Node 20 or newer runs the audit of GraphQL over HTTP")
 	}
 	if _, err := os.Stat(filepath.Join(folder, "node_modules", "graphql-http")); err != nil {
-		storetest.SkipMissing(t, "node", "the audit of GraphQL over HTTP is not installed; run: npm ci --prefix "+folder)
+		testkit.SkipMissing(t, "node", "the audit of GraphQL over HTTP is not installed; run: npm ci --prefix "+folder)
 	}
 	runNode(t, folder, "audit.test.js", "PORTICO_TEST_URL="+startServer(t, "--demo").validated(t))
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestExhaustedDatabaseConnections blocks the only read connection of a server. Requests get 503 with
 // Retry-After, /healthz stays 200, /readyz returns 503 with the reason, and the server recovers.
 func TestExhaustedDatabaseConnections(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "takes all connections of a server")
+	testkit.FullTestsOnly(t, "takes all connections of a server")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {
 			t.Skip("SQLite has no table locks")
@@ -35,7 +36,7 @@ func TestExhaustedDatabaseConnections(t *testing.T) {
 		require.NoError(t, err)
 		answered := make(chan int, 1)
 		go func() { status, _, _ := ask(); answered <- status }()
-		storetest.Eventually(t, 1, func() (waiting int) {
+		testkit.Eventually(t, 1, func() (waiting int) {
 			require.NoError(t, e.SQL(t).QueryRow(`
 				SELECT COUNT(*) FROM pg_stat_activity
 				WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%OFFSET%' -- sweeps wait too, by a connection of their own`).Scan(&waiting))

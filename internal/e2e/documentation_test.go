@@ -17,7 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 var updateAnswers = flag.Bool("update", false, "rewrite the answers in README.md and docs with what the server answers")
@@ -67,7 +68,7 @@ func TestDocumentation(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			storetest.SkipMissing(t, tool, "the commands of the documentation need it")
+			testkit.SkipMissing(t, tool, "the commands of the documentation need it")
 		}
 	}
 	postgres, err := os.ReadFile(postgresPage)
@@ -76,7 +77,7 @@ func TestDocumentation(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			if !*updateAnswers && !quickPages[file] {
-				storetest.FullTestsOnly(t, "the quick tests run the pages that newcomers read first")
+				testkit.FullTestsOnly(t, "the quick tests run the pages that newcomers read first")
 			}
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
@@ -344,7 +345,7 @@ func (r *documentRun) shell(t *testing.T, text string) string {
 		server, _, _ = strings.Cut(addressFlag.ReplaceAllString(server, ""), "#")
 		process := exec.Command("bash", "-c", r.set+"exec portico serve --addr 127.0.0.1:0 --linger 0s "+strings.TrimSpace(server))
 		process.Dir, process.Env = r.folder, r.environment()
-		storetest.EndWithTests(process)
+		dbtest.EndWithTests(process)
 		r.urls[shown] = startProcess(t, process).url
 	}
 	return out

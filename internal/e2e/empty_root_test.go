@@ -23,7 +23,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const imageUser = 65532 // nonroot in distroless images
@@ -69,11 +69,9 @@ func emptyRoot(t *testing.T, authorities []byte) (root string) {
 func TestBinaryRunsInEmptyRoot(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
-		storetest.SkipMissing(t, "root", "only root on Linux can give a process another root")
+		testkit.SkipMissing(t, "root", "only root on Linux can give a process another root")
 	}
-	if !storetest.FullTests() && !isStatic(t, program) {
-		t.Skip("it builds the program without cgo; PORTICO_TEST_LONG=1 does")
-	}
+	testkit.FullTestsOnly(t, "it builds the program as releases are")
 	var traced atomic.Int64
 	collector := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { traced.Add(1) }))
 	defer collector.Close()
@@ -115,7 +113,7 @@ func TestBinaryRunsInEmptyRoot(t *testing.T) {
 		return answer
 	}
 	shown := func() bool { return strings.HasPrefix(products(), `{"data":{"product":{"id":`) }
-	storetest.Eventually(t, true, shown, "the server serves what another process published") // once it has polled
+	testkit.Eventually(t, true, shown, "the server serves what another process published") // once it has polled
 	done("", "backup", "/data/shop.backup")
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
 	require.NoError(t, err)

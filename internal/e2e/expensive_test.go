@@ -18,7 +18,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/exchange"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // longShop writes an import file of products with long descriptions.
@@ -62,7 +62,7 @@ func (s *serverProcess) peak(t *testing.T) int {
 // allows. The server answers or refuses each within 512 MiB, and health checks work.
 func TestConcurrentExpensiveRequests(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "it imports a large shop; the tests of graph bound each request")
+	testkit.FullTestsOnly(t, "it imports a large shop; the tests of graph bound each request")
 	url := "file:" + t.TempDir() + "/expensive.db"
 	o := openFixture(t, url)
 	file := longShop(t, 200, 20_000)
@@ -173,6 +173,6 @@ func TestConcurrentExpensiveRequests(t *testing.T) {
 			require.Less(t, s.peak(t), 512<<20)
 		})
 	}
-	storetest.Eventually(t, 0, func() float64 { return s.metric(t, `portico_requests_in_work{kind="expensive"}`) },
+	testkit.Eventually(t, 0, func() float64 { return s.metric(t, `portico_requests_in_work{kind="expensive"}`) },
 		"every turn was given back")
 }

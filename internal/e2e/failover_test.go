@@ -16,7 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // failoverLoad counts what two servers answer.
@@ -87,7 +88,7 @@ const (
 )
 
 func failOverOfPatroni(t *testing.T, synchronous bool) {
-	nodes := storetest.NewPatroni(t, synchronous)
+	nodes := dbtest.NewPatroni(t, synchronous)
 	defer func() {
 		if t.Failed() {
 			t.Log(nodes.Logs())
@@ -121,13 +122,13 @@ func failOverOfPatroni(t *testing.T, synchronous bool) {
 	} {
 		load := &failoverLoad{acked: map[string]bool{}, last: map[string]time.Time{}, gap: map[string]time.Duration{}, statuses: map[string]map[string]int{}}
 		end := load.start(t, round.name, servers, token)
-		storetest.Eventually(t, true, func() bool { return load.acknowledged() > 200 })
+		testkit.Eventually(t, true, func() bool { return load.acknowledged() > 200 })
 		leader := nodes.Leader()
 		require.GreaterOrEqual(t, leader, 0)
 		round.end(load, leader)
-		storetest.Eventually(t, true, func() bool { now := nodes.Leader(); return now >= 0 && now != leader })
+		testkit.Eventually(t, true, func() bool { now := nodes.Leader(); return now >= 0 && now != leader })
 		ended := load.acknowledged()
-		storetest.Eventually(t, true, func() bool { return load.acknowledged() > ended+100 })
+		testkit.Eventually(t, true, func() bool { return load.acknowledged() > ended+100 })
 		end()
 		for kind, statuses := range load.statuses {
 			t.Logf("%s: %s: %v, longest time without success %v", round.name, kind, statuses, load.gap[kind].Round(100*time.Millisecond))
@@ -136,7 +137,7 @@ func failOverOfPatroni(t *testing.T, synchronous bool) {
 		require.NoError(t, err)
 		defer db.Close()
 		lost := maps.Clone(load.acked)
-		for _, reference := range storetest.Texts(t, db, `SELECT reference FROM code_usage`) {
+		for _, reference := range dbtest.Texts(t, db, `SELECT reference FROM code_usage`) {
 			delete(lost, reference)
 		}
 		t.Logf("%s: %d redemptions acknowledged, %d of them lost; %d refused or not answered", round.name, len(load.acked), len(lost), load.refused)
@@ -156,16 +157,16 @@ func failOverOfPatroni(t *testing.T, synchronous bool) {
 			require.Equal(t, map[string]int{"200": statuses["200"], "503": unanswered}, map[string]int{"200": statuses["200"], "503": statuses["503"]}, "%s: %s: %v", round.name, kind, statuses)
 			require.LessOrEqual(t, len(statuses), 2, "%s: %s: %v", round.name, kind, statuses)
 		}
-		stock := strings.Join(storetest.Texts(t, db, `SELECT product_id || ' ' || available FROM stock ORDER BY product_id`), ", ")
+		stock := strings.Join(dbtest.Texts(t, db, `SELECT product_id || ' ' || available FROM stock ORDER BY product_id`), ", ")
 		for name, s := range servers {
-			storetest.Eventually(t, http.StatusOK, func() int { status, _ := statusOf(s, token, "/readyz"); return status }, name)
-			storetest.Eventually(t, stock, func() string { return stockOf(t, s, token) }, "the stock in memory is that of the database")
+			testkit.Eventually(t, http.StatusOK, func() int { status, _ := statusOf(s, token, "/readyz"); return status }, name)
+			testkit.Eventually(t, stock, func() string { return stockOf(t, s, token) }, "the stock in memory is that of the database")
 		}
 		if round.name != "switchover" {
 			nodes.Kill(t, leader)
 			nodes.Start(t, leader)
 		}
-		storetest.Eventually(t, 2, func() int { return len(nodes.Replicas(synchronous)) }, "the former leader replicates the new one")
+		testkit.Eventually(t, 2, func() int { return len(nodes.Replicas(synchronous)) }, "the former leader replicates the new one")
 	}
 }
 

@@ -14,14 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // mountSmall mounts a tmpfs of a size in MiB on a folder, which needs root.
 func mountSmall(t *testing.T, folder string, size int) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		storetest.SkipMissing(t, "root", "only root can mount a small disk")
+		testkit.SkipMissing(t, "root", "only root can mount a small disk")
 	}
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,mode=755", size), "portico-test",
 		folder).CombinedOutput(); err != nil {
@@ -71,7 +72,7 @@ func TestCommandsNameTheFullDisk(t *testing.T) {
 // stay, and writes work again once there is space.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "TestFailedWrites counts writes that fail")
+	testkit.FullTestsOnly(t, "TestFailedWrites counts writes that fail")
 	const filler = 4 << 20
 	survives := func(t *testing.T, disk, url string, db func() *sql.DB) {
 		t.Helper()
@@ -117,7 +118,7 @@ func TestFullDisk(t *testing.T) {
 			require.Contains(t, body, `"available":400`)
 		}
 		require.Equal(t, written*1000, count(), "acknowledged writes only")
-		storetest.Eventually(t, true, func() bool { return s.logs(store.ErrDiskFull.Error()) }, "the log says why")
+		testkit.Eventually(t, true, func() bool { return s.logs(store.ErrDiskFull.Error()) }, "the log says why")
 		reports := func(metric string) bool {
 			_, body := admin.send(t, "GET", "/metrics", "")
 			return strings.Contains(body, metric)
@@ -130,7 +131,7 @@ func TestFullDisk(t *testing.T) {
 		require.Equal(t, 200, response.StatusCode, "reads work")
 		require.Contains(t, body, "writes fail: the database's disk is full")
 		require.NoError(t, os.Remove(full))
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, true, func() bool {
 			response, body := write(try)
 			if response.StatusCode != http.StatusServiceUnavailable {
 				require.Less(t, response.StatusCode, 300, body)
@@ -155,8 +156,8 @@ func TestFullDisk(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		storetest.FullTestsOnly(t, "it starts PostgreSQL")
-		c := storetest.NewCluster(t)
+		testkit.FullTestsOnly(t, "it starts PostgreSQL")
+		c := dbtest.NewCluster(t)
 		disk := c.TempDir(t)
 		mountSmall(t, disk, 48)
 		admin, err := sql.Open("pgx", c.URL("postgres", "postgres"))

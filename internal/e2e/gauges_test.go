@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestDatabaseMetrics(t *testing.T) {
@@ -34,7 +35,7 @@ func TestDatabaseMetrics(t *testing.T) {
 		} {
 			require.Contains(t, text, "\n"+line)
 		}
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, true, func() bool {
 			_, now := s.send(t, "GET", "/metrics", "")
 			return !strings.Contains(now, "\nportico_jobs{")
 		})

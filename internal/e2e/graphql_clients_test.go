@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // frontEnds maps the tests of GraphQL clients to a package that each needs.
@@ -25,14 +25,14 @@ var frontEnds = map[string]string{
 // returned.
 func TestGraphQLClients(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "each client starts a server and a Node")
+	testkit.FullTestsOnly(t, "each client starts a server and a Node")
 	const folder = "internal/e2e/clients"
 	if _, err := exec.LookPath("node"); err != nil {
-		storetest.SkipMissing(t, "node", "Node 20.10 or newer runs the front ends' clients")
+		testkit.SkipMissing(t, "node", "Node 20.10 or newer runs the front ends' clients")
 	}
 	for _, name := range frontEnds {
 		if _, err := os.Stat(filepath.Join(folder, "node_modules", name)); err != nil {
-			storetest.SkipMissing(t, "node", "the front ends' clients are not installed; run: npm ci --ignore-scripts --prefix "+folder)
+			testkit.SkipMissing(t, "node", "the front ends' clients are not installed; run: npm ci --ignore-scripts --prefix "+folder)
 		}
 	}
 	for file := range frontEnds {
@@ -59,7 +59,7 @@ func TestGraphQLClientSetups(t *testing.T) {
 // TestGenqlient runs the tests of the genqlient client, which is a module of its own.
 func TestGenqlient(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "generates and compiles a client")
+	testkit.FullTestsOnly(t, "generates and compiles a client")
 	const folder = "internal/e2e/clients/genqlient"
 	command := func(args ...string) *exec.Cmd {
 		tool := exec.CommandContext(t.Context(), "go", args...)
@@ -68,7 +68,7 @@ func TestGenqlient(t *testing.T) {
 		return tool
 	}
 	if out, err := command("list", "-deps", "-test", "./...").CombinedOutput(); err != nil {
-		storetest.SkipMissing(t, "genqlient", "its module is not there; run: go mod download -C "+folder+"\n"+string(out))
+		testkit.SkipMissing(t, "genqlient", "its module is not there; run: go mod download -C "+folder+"\n"+string(out))
 	}
 	server := startServer(t, "--demo")
 	test := command("test", "-count=1", "./...")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // addrFlag returns the --addr flag of the server for the health command.
@@ -30,7 +30,7 @@ func TestHealthCommand(t *testing.T) {
 	require.Equal(t, "ok\n", mustRun(t, "health", "--addr", port), "as serve takes it for all interfaces")
 
 	s.signal(syscall.SIGTERM)
-	storetest.Eventually(t, 1, func() int {
+	testkit.Eventually(t, 1, func() int {
 		code, _, _ := portico(t, "health", "--ready", s.addrFlag(t))
 		return code
 	})

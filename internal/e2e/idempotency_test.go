@@ -16,6 +16,7 @@ import (
 	"portico/store/access"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // sealKey is the sealing key of all servers of a test.
@@ -56,7 +57,7 @@ func (s *serverProcess) add(token, key string) error {
 // write stored without its key would run twice, and a key stored without its write would lose it.
 func TestIdempotentWritesSurviveKill(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "TestAcknowledgedWritesSurviveKills kills servers while they write")
+	testkit.FullTestsOnly(t, "TestWriteOutcomes and TestWritesAreLinearizable of store/shop interrupt writes without kills")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		now := time.Now().Truncate(time.Millisecond).UTC()

@@ -20,11 +20,17 @@ func TestJSONOutput(t *testing.T) {
 	flags, path := database(t)
 	folder := filepath.Dir(path)
 	checked := map[string]bool{}
+	helps := map[string]string{}
+	help := func(name string) string {
+		if helps[name] == "" {
+			helps[name] = mustRun(t, append(strings.Fields(name), "--help")...)
+		}
+		return helps[name]
+	}
 	// result runs a command and returns its standard output. args begin with its name.
 	result := func(words int, args ...string) any {
 		name := strings.Join(args[:words], " ")
-		example := regexp.MustCompile(`(?ms)^    ([\[{].*?^    [\]}])$`).FindStringSubmatch(mustRun(t,
-			append(slices.Clone(args[:words]), "--help")...))
+		example := regexp.MustCompile(`(?ms)^    ([\[{].*?^    [\]}])$`).FindStringSubmatch(help(name))
 		require.NotNil(t, example, "the help of %s lacks an example of --json", name)
 		var documented, printed any
 		require.NoError(t, json.Unmarshal([]byte(example[1]), &documented))
@@ -77,7 +83,7 @@ func TestJSONOutput(t *testing.T) {
 	result(1, "health", "--addr", strings.TrimPrefix(s.url, "http://"))
 
 	for _, command := range regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)?)  `).FindAllStringSubmatch(mustRun(t, "--help"), -1) {
-		if strings.Contains(mustRun(t, append(strings.Fields(command[1]), "--help")...), "--json") {
+		if strings.Contains(help(command[1]), "--json") {
 			require.True(t, checked[command[1]], "%s --json is not tested", command[1])
 		}
 	}

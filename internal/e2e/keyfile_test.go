@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest/testkit"
 )
 
 // text returns the content of a file.
@@ -22,6 +24,7 @@ func keyFileOf(database string) string { return strings.TrimSuffix(database, ".d
 
 func TestMissingKeyFileIsNotReplaced(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "it starts several servers; the tests of internal/cli read key files, and TestRekeyWithSealKeyFlag changes the key")
 	flags, path := database(t)
 	mustRun(t, append([]string{"import", demoShop}, flags...)...)
 	require.NoFileExists(t, keyFileOf(path), "an import seals no secrets")
@@ -50,6 +53,7 @@ func TestMissingKeyFileIsNotReplaced(t *testing.T) {
 
 func TestRekeyKeepsFormerKeys(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "it starts several servers; the tests of internal/cli read key files, and TestRekeyWithSealKeyFlag changes the key")
 	flags, path := database(t)
 	require.Zero(t, startServer(t, flags...).stop())
 	backup := filepath.Join(t.TempDir(), "shop.backup")
@@ -69,6 +73,7 @@ func TestRekeyKeepsFormerKeys(t *testing.T) {
 
 func TestRekeyWithWrongKey(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "it starts several servers; the tests of internal/cli read key files, and TestRekeyWithSealKeyFlag changes the key")
 	flags, path := database(t)
 	require.Zero(t, startServer(t, flags...).stop())
 	right := text(t, keyFileOf(path))

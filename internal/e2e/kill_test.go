@@ -19,6 +19,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // Sizes of the first shop and of the one that replaces it. They share the first products.
@@ -194,7 +195,7 @@ func requireComplete(t *testing.T, e storetest.Backend, holds string, many int) 
 // kill kills a command at each stage and runs it again, which must complete the store.
 func kill(t *testing.T, e storetest.Backend, stages []stage, prepare func(*testing.T) *shop.Store, line ...string) {
 	t.Helper()
-	storetest.FullTestsOnlyOnPostgres(t, e)
+	e.FullTestsOnlyOnPostgres(t)
 	var holds string
 	var totals []int
 	t.Run("uninterrupted", func(t *testing.T) {
@@ -202,7 +203,7 @@ func kill(t *testing.T, e storetest.Backend, stages []stage, prepare func(*testi
 		holds, few, many = uninterrupted(t, e)
 		totals = []int{few, many}
 	})
-	if !storetest.FullTests() {
+	if !testkit.FullTests() {
 		stages = stages[1:3]
 	}
 	for _, stage := range stages {
@@ -228,7 +229,7 @@ func kill(t *testing.T, e storetest.Backend, stages []stage, prepare func(*testi
 
 func TestImportSurvivesKill(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "TestAcknowledgedWritesSurviveKills kills servers while they write")
+	testkit.FullTestsOnly(t, "TestWriteOutcomes and TestWritesAreLinearizable of store/shop interrupt writes without kills")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		kill(t, e, importStages, func(t *testing.T) *shop.Store { return serveFew(t, e) },
 			"import", "--generate", strconv.Itoa(manyProducts))
@@ -237,7 +238,7 @@ func TestImportSurvivesKill(t *testing.T) {
 
 func TestPublishSurvivesKill(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "TestAcknowledgedWritesSurviveKills kills servers while they write")
+	testkit.FullTestsOnly(t, "TestWriteOutcomes and TestWritesAreLinearizable of store/shop interrupt writes without kills")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		kill(t, e, publishStages, func(t *testing.T) *shop.Store {
 			s := serveFew(t, e)

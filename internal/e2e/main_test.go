@@ -20,7 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
 )
 
 // program is the path of the binary that TestMain builds from sources.
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	defer os.RemoveAll(folder)
-	storetest.Main(m)
+	dbtest.Main(m)
 }
 
 // build builds the program into a new folder, with the race detector if the tests have it.
@@ -51,7 +51,7 @@ func build() (folder string, err error) {
 		return "", err
 	}
 	program = filepath.Join(folder, "portico")
-	args := []string{"build", "-buildvcs=false", "-o", program}
+	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", program} // as releases; it also links in half the time
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		args = append(args, "-race")
 	}
@@ -109,7 +109,7 @@ func command(args ...string) *exec.Cmd {
 	}
 	c := exec.Command(program, args...)
 	c.Env = environment()
-	storetest.EndWithTests(c)
+	dbtest.EndWithTests(c)
 	return c
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestRequestMetricsByRouteAndClient(t *testing.T) {
@@ -87,7 +87,7 @@ func TestCacheMetrics(t *testing.T) {
 	const found, made = `total{outcome="found"}`, `total{outcome="made"}`
 	require.Zero(t, kept(found)+kept(made))
 	read()
-	storetest.Eventually(t, true, func() bool { return kept("bytes") > 0 }) // the cache weighs what it was given a moment later
+	testkit.Eventually(t, true, func() bool { return kept("bytes") > 0 }) // the cache weighs what it was given a moment later
 	foundThen, madeThen := kept(found), kept(made)
 	require.Positive(t, madeThen)
 	read()

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // threeCatalogs is a shop with a catalog for the channel web, one for the channel shop and one for the tag vip. They share
@@ -74,7 +75,7 @@ func TestCatalogsOfShoppersMoveIn(t *testing.T) {
 		t.Run(how.name, func(t *testing.T) {
 			t.Parallel()
 			storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-				storetest.FullTestsOnlyOnPostgres(t, e)
+				e.FullTestsOnlyOnPostgres(t)
 				target := e.URL(t)
 				if e.Name == "sqlite" {
 					target = "file:" + filepath.Join(t.TempDir(), "moved.db")
@@ -96,7 +97,7 @@ func TestCatalogsOfShoppersMoveIn(t *testing.T) {
 					for _, known := range shoppers[:i+1] {
 						want, got := shopReader{t, first, readers, known.headers}, shopReader{t, second, token, known.headers}
 						// servers switch to what another process publishes within a second
-						storetest.Eventually(t, true, func() bool { return reflect.DeepEqual(want.read("/catalog"), got.read("/catalog")) })
+						testkit.Eventually(t, true, func() bool { return reflect.DeepEqual(want.read("/catalog"), got.read("/catalog")) })
 						compareShops(t, want, got)
 					}
 				}

@@ -13,12 +13,14 @@ import (
 
 	"portico/rest/resttest"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestShopMovesInFromAnotherServer imports the shop of a running server into each database: a server on that
 // answers the same, except for times and what the interface does not tell.
 func TestShopMovesInFromAnotherServer(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "TestCatalogsOfShoppersMoveIn moves a small shop")
 	for _, from := range []struct {
 		name     string
 		args     []string
@@ -26,10 +28,10 @@ func TestShopMovesInFromAnotherServer(t *testing.T) {
 	}{{"demo", []string{demoShop}, 0}, {"generated", []string{"--generate", "260"}, 8}} {
 		t.Run(from.name, func(t *testing.T) {
 			if from.name != "demo" {
-				storetest.FullTestsOnly(t, "reads a larger shop")
+				testkit.FullTestsOnly(t, "reads a larger shop")
 			}
 			storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-				storetest.FullTestsOnlyOnPostgres(t, e)
+				e.FullTestsOnlyOnPostgres(t)
 				flags, path := database(t)
 				mustRun(t, append(append([]string{"import"}, from.args...), flags...)...)
 				first := startServer(t, append(flags, unlimited...)...)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest/testkit"
 )
 
 // durationFromEnv returns the duration in an environment variable; 0 if unset.
@@ -58,6 +60,7 @@ func (l *latencies) log(t testing.TB) {
 //	PORTICO_TEST_OVERLOAD=20s go test ./internal/e2e -run OverloadAnswersOrRefuses -v
 func TestOverloadAnswersOrRefuses(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "the tests of internal/web/server refuse requests above the limit")
 	measures, flags := durationFromEnv(t, "PORTICO_TEST_OVERLOAD"), []string(nil)
 	if measures == 0 {
 		flags = []string{"--requests", "1", "--requests-waiting", "5", "--request-wait", "20ms"}

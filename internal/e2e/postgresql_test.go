@@ -13,7 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 const postgresPage = "docs/postgresql.md"
@@ -21,8 +22,8 @@ const postgresPage = "docs/postgresql.md"
 // page is docs/postgresql.md, with the test's PostgreSQL servers instead of the
 // hosts it names.
 type page struct {
-	*storetest.Cluster
-	standby *storetest.Cluster
+	*dbtest.Cluster
+	standby *dbtest.Cluster
 	folder  string
 	bouncer string // port of PgBouncer
 }
@@ -39,14 +40,14 @@ var pageFences = regexp.MustCompile("(?s)```(sh|ini)\n(.*?)```")
 // TestPostgreSQLPage runs every command of docs/postgresql.md in order, and
 // checks that exports of the restored databases equal that of the shop.
 func TestPostgreSQLPage(t *testing.T) {
-	storetest.FullTestsOnly(t, "it starts PostgreSQL, a standby and many servers")
+	testkit.FullTestsOnly(t, "it starts PostgreSQL, a standby and many servers")
 	for _, tool := range []string{"bash", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			storetest.SkipMissing(t, tool, "the page's commands need it")
+			testkit.SkipMissing(t, tool, "the page's commands need it")
 		}
 	}
-	p := &page{Cluster: storetest.NewCluster(t)}
-	p.standby, p.folder, p.bouncer = p.Standby(t), p.TempDir(t), storetest.FreePort(t)
+	p := &page{Cluster: dbtest.NewCluster(t)}
+	p.standby, p.folder, p.bouncer = p.Standby(t), p.TempDir(t), testkit.FreePort(t)
 	t.Setenv("PGPORT", p.Port)
 	t.Setenv("PORTICO_LINGER", "0s")
 	t.Setenv("PATH", p.Bin+":"+os.Getenv("PATH"))
@@ -99,12 +100,12 @@ func (p *page) failOver(t *testing.T) {
 		return response.StatusCode
 	}
 	require.Equal(t, http.StatusOK, write())
-	storetest.Eventually(t, true, func() bool { return p.CaughtUp(t, p.standby) })
+	testkit.Eventually(t, true, func() bool { return p.CaughtUp(t, p.standby) })
 	p.Crash(t)
 	require.Equal(t, http.StatusServiceUnavailable, write(), "the standby is still read-only")
 	p.standby.Promote(t)
-	storetest.Eventually(t, http.StatusOK, write)
-	storetest.Eventually(t, http.StatusOK, func() int {
+	testkit.Eventually(t, http.StatusOK, write)
+	testkit.Eventually(t, http.StatusOK, func() int {
 		response, _ := s.send(t, "GET", "/readyz", "")
 		return response.StatusCode
 	})
@@ -145,7 +146,7 @@ func (p *page) startBouncer(t *testing.T) bool {
 		_ = command.Wait()
 		t.Log(log.String())
 	})
-	storetest.Eventually(t, true, func() bool { return storetest.IsListening(p.bouncer) })
+	testkit.Eventually(t, true, func() bool { return testkit.IsListening(p.bouncer) })
 	return true
 }
 

@@ -10,7 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // relayServer serves packaging/purge-relay.mjs, with a fake API of the CDN: it prints the requests to it as lines
@@ -45,15 +46,15 @@ func startRelay(t *testing.T, variables map[string]string) (url string, next fun
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		storetest.SkipMissing(t, "node", err.Error())
+		testkit.SkipMissing(t, "node", err.Error())
 	}
 	module, err := filepath.Abs("packaging/purge-relay.mjs")
 	require.NoError(t, err)
 	env, err := json.Marshal(variables)
 	require.NoError(t, err)
 	process := exec.Command(node, "--input-type=module", "-e", relayServer, module, string(env))
-	storetest.EndWithTests(process)
-	var log storetest.LogBuffer
+	dbtest.EndWithTests(process)
+	var log testkit.LogBuffer
 	process.Stderr = &log
 	output, err := process.StdoutPipe()
 	require.NoError(t, err)
@@ -102,7 +103,7 @@ func TestPurgeRelay(t *testing.T) {
 		relay, _ := startRelay(t, map[string]string{"PURGE_SECRET": keyOf('q'), "CLOUDFLARE_ZONE": "zone"})
 		flags, _ := database(t)
 		s := openDemo(t, flags[1]).serve(t, "--purge-url", relay, "--purge-secret", keyOf('p'))
-		storetest.Eventually(t, true, func() bool { return s.logs("the purge hook failed") })
+		testkit.Eventually(t, true, func() bool { return s.logs("the purge hook failed") })
 	})
 	t.Run("an API that fails", func(t *testing.T) {
 		t.Parallel()

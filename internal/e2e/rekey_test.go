@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // keyOf returns a sealing key of equal bytes, in base64.
@@ -107,7 +108,7 @@ func (s *serverProcess) underLoad(t *testing.T, client, token string, change fun
 
 func TestRekeyUnderLoadOnSQLite(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "TestRekeyWithSealKeyFlag changes the key")
+	testkit.FullTestsOnly(t, "TestRekeyWithSealKeyFlag changes the key")
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
 	read := func(file string) string {
@@ -149,6 +150,7 @@ func TestRekeyUnderLoadOnSQLite(t *testing.T) {
 // secrets of another key.
 func TestRekeyBeforeFirstServe(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "TestRekeyWithSealKeyFlag changes the key")
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
 	rekey := append([]string{"rekey"}, flags...)
@@ -178,6 +180,7 @@ func TestRekeyBeforeFirstServe(t *testing.T) {
 // it.
 func TestRekeyResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "TestRekeyWithSealKeyFlag changes the key")
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
 	s := startServer(t, flags...)
@@ -198,6 +201,7 @@ func TestRekeyResumesAfterInterruption(t *testing.T) {
 func TestRekeyWithSealKeyFlag(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		flags := []string{"--database-url", e.URL(t)}
 		with := func(keys ...string) []string { return append(flags, "--seal-key", strings.Join(keys, ",")) }
 		before, after := keyOf('b'), keyOf('a')

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestReleaseCommands rolls a catalog back and forth beside a running server.
@@ -36,16 +36,16 @@ func TestReleaseCommands(t *testing.T) {
 	changed := filepath.Join(filepath.Dir(path), "changed.ndjson")
 	require.NoError(t, os.WriteFile(changed, []byte(strings.ReplaceAll(string(shop), `"name":"Coffee"`, `"name":"Kaffee"`)), 0o600))
 	mustRun(t, with("import", changed)...)
-	storetest.Eventually(t, true, func() bool { return strings.Contains(name(), `"name":"Kaffee"`) })
+	testkit.Eventually(t, true, func() bool { return strings.Contains(name(), `"name":"Kaffee"`) })
 	require.Regexp(t, `(?s)CATALOG .*catalog-coffee +2 +served .*catalog-coffee +1 +kept `, mustRun(t, with("release", "list")...))
 
 	require.Equal(t, "catalog-coffee serves release 1, and imports leave it there. End that with: portico publish catalog-coffee\n",
 		mustRun(t, with("release", "rollback", "catalog-coffee")...))
-	storetest.Eventually(t, true, func() bool { return strings.Contains(name(), `"name":"Coffee"`) })
+	testkit.Eventually(t, true, func() bool { return strings.Contains(name(), `"name":"Coffee"`) })
 	require.Regexp(t, `(?s)catalog-coffee +2 +kept .*catalog-coffee +1 +held `, mustRun(t, with("release", "list", "catalog-coffee")...))
 
 	require.Equal(t, "catalog-coffee serves release 2\n", mustRun(t, with("release", "serve", "2")...))
-	storetest.Eventually(t, true, func() bool { return strings.Contains(name(), `"name":"Kaffee"`) })
+	testkit.Eventually(t, true, func() bool { return strings.Contains(name(), `"name":"Kaffee"`) })
 
 	for args, words := range map[string]string{
 		"release show 9":                            `release "9" is not kept`,
@@ -84,7 +84,7 @@ func TestScheduledPublicationCommands(t *testing.T) {
 	require.Equal(t, "no publication is scheduled\n", mustRun(t, with("publish", "--scheduled")...))
 	require.Regexp(t, `catalog-coffee: the next publication compared with nothing, since no release is served\nproduct: 24 added`, mustRun(t, with("publish", "--dry-run")...))
 	mustRun(t, with("publish", "--at", time.Now().Add(3*time.Second).UTC().Format(time.RFC3339))...)
-	storetest.Eventually(t, true, func() bool { return strings.Contains(mustRun(t, with("release", "list")...), "served") })
+	testkit.Eventually(t, true, func() bool { return strings.Contains(mustRun(t, with("release", "list")...), "served") })
 
 	for _, args := range []string{"publish --dry-run --label a", "publish --scheduled --at 2100-01-01T00:00:00Z", "publish --cancel x --dry-run", "publish --at soon", "release label 1"} {
 		code, _, stderr := portico(t, with(strings.Fields(args)...)...)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // published maps npm clients to their tests. The storefront uses the first one.
@@ -25,14 +26,14 @@ var published = map[string][]string{
 // TestPublishedRESTClients runs the published REST clients unchanged except for the base URL.
 // rest/clients has the assertions.
 func TestPublishedRESTClients(t *testing.T) {
-	storetest.FullTestsOnly(t, "each client starts a Node")
+	testkit.FullTestsOnly(t, "each client starts a Node")
 	const folder = "rest/clients"
 	if _, err := exec.LookPath("node"); err != nil {
-		storetest.SkipMissing(t, "node", "Node 18 or newer runs the published REST clients")
+		testkit.SkipMissing(t, "node", "Node 18 or newer runs the published REST clients")
 	}
 	for name := range published {
 		if _, err := os.Stat(filepath.Join(folder, "node_modules", name)); err != nil {
-			storetest.SkipMissing(t, "node", "the published REST clients are not installed; run: npm ci --prefix "+folder)
+			testkit.SkipMissing(t, "node", "the published REST clients are not installed; run: npm ci --prefix "+folder)
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

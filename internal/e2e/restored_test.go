@@ -12,12 +12,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // restoreCluster is a PostgreSQL cluster with a shop, a dump of it, and three servers.
 type restoreCluster struct {
-	*storetest.Cluster
+	*dbtest.Cluster
 	url, dump string
 	servers   []*serverProcess
 	token     string
@@ -29,7 +30,7 @@ const restoredProduct = "prod-americano"
 // the database.
 func newRestoreCluster(t *testing.T) (r *restoreCluster, before, after int) {
 	t.Helper()
-	r = &restoreCluster{Cluster: storetest.NewCluster(t)}
+	r = &restoreCluster{Cluster: dbtest.NewCluster(t)}
 	r.run(t, "createdb", r.URL("postgres", "postgres"), "shop")
 	r.url = r.URL("postgres", "shop")
 	o := openDemo(t, r.url)
@@ -89,7 +90,7 @@ func units(n int) string { return fmt.Sprint(200, 200, n) }
 func (r *restoreCluster) requireStateDuring(t *testing.T, before, after int, restore func(noticed func())) {
 	t.Helper()
 	for _, s := range r.servers {
-		storetest.Eventually(t, units(before), func() string { return r.state(t, s) })
+		testkit.Eventually(t, units(before), func() string { return r.state(t, s) })
 	}
 	stop := make(chan struct{})
 	var group sync.WaitGroup
@@ -119,8 +120,8 @@ func (r *restoreCluster) requireStateDuring(t *testing.T, before, after int, res
 		clear(seen)
 	})
 	for _, s := range r.servers {
-		storetest.Eventually(t, units(after), func() string { return r.state(t, s) }, "what was restored")
-		storetest.Eventually(t, http.StatusOK, func() int {
+		testkit.Eventually(t, units(after), func() string { return r.state(t, s) }, "what was restored")
+		testkit.Eventually(t, http.StatusOK, func() int {
 			response, _ := s.send(t, "GET", "/readyz", "")
 			return response.StatusCode
 		})
@@ -140,9 +141,9 @@ func (r *restoreCluster) requireStateDuring(t *testing.T, before, after int, res
 // TestRestoreUnderRunningServers restores a dump in each way of PostgreSQL under running servers.
 func TestRestoreUnderRunningServers(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "it restores a database under three servers")
+	testkit.FullTestsOnly(t, "it restores a database under three servers")
 	if _, err := exec.LookPath("psql"); err != nil {
-		storetest.SkipMissing(t, "postgres", "psql is not there")
+		testkit.SkipMissing(t, "postgres", "psql is not there")
 	}
 	r, restored, served := newRestoreCluster(t)
 	admin := r.URL("postgres", "postgres")
@@ -173,10 +174,10 @@ func TestRestoreUnderRunningServers(t *testing.T) {
 		file := "stock.csv"
 		r.psql(t, `UPDATE stock SET available = available + 7 WHERE product_id = '`+restoredProduct+`'`, `\copy stock TO '`+file+`'`,
 			`UPDATE stock SET available = available - 7 WHERE product_id = '`+restoredProduct+`'`)
-		storetest.FullTestsOnly(t, "servers look every 30 s for what nobody told them")
+		testkit.FullTestsOnly(t, "servers look every 30 s for what nobody told them")
 		r.psql(t, `BEGIN`, `TRUNCATE stock`, `\copy stock FROM '`+file+`'`, `COMMIT`)
 		for _, s := range r.servers {
-			storetest.Eventually(t, units(restored+7), func() string { return r.state(t, s) })
+			testkit.Eventually(t, units(restored+7), func() string { return r.state(t, s) })
 		}
 	})
 }
@@ -194,7 +195,7 @@ func (r *restoreCluster) sell(t *testing.T, units int) {
 func (r *restoreCluster) allNotReady(t *testing.T) {
 	t.Helper()
 	for _, s := range r.servers {
-		storetest.Eventually(t, http.StatusServiceUnavailable, func() int {
+		testkit.Eventually(t, http.StatusServiceUnavailable, func() int {
 			response, _ := s.send(t, "GET", "/readyz", "")
 			return response.StatusCode
 		})

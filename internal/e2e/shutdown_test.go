@@ -20,7 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestShutdownLosesNoRequests keeps connections open, sends requests that must not be retried, and
@@ -72,10 +72,10 @@ func TestShutdownLosesNoRequests(t *testing.T) {
 					}
 				})
 			}
-			storetest.Eventually(t, true, func() bool { return answered.Load() > 200 })
+			testkit.Eventually(t, true, func() bool { return answered.Load() > 200 })
 			require.Zero(t, parted.Load(), "connections live on before the shutdown")
 			s.signal(syscall.SIGTERM)
-			storetest.Eventually(t, true, func() bool {
+			testkit.Eventually(t, true, func() bool {
 				response, err := client.Get(s.url + "/readyz")
 				require.NoError(t, err)
 				response.Body.Close()
@@ -103,7 +103,7 @@ const readyInterval = time.Second
 // check.
 func TestShutdownWithDefaultFlagsLosesNoRequests(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "TestShutdownLosesNoRequests has shorter times")
+	testkit.FullTestsOnly(t, "TestShutdownLosesNoRequests has shorter times")
 	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	trusted := &tls.Config{RootCAs: x509.NewCertPool()}
 	trusted.RootCAs.AddCert(writeCertificate(t, cert, key, 1))
@@ -164,7 +164,7 @@ func TestShutdownWithDefaultFlagsLosesNoRequests(t *testing.T) {
 		response.Body.Close()
 		return response.StatusCode == http.StatusOK
 	}
-	storetest.Eventually(t, true, func() bool {
+	testkit.Eventually(t, true, func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		require.Empty(t, lost, "before the shutdown")
@@ -197,7 +197,7 @@ func TestSecondSignalShortensShutdown(t *testing.T) {
 	flags, _ := database(t)
 	s := startServer(t, append(flags, "--linger", "1h")...)
 	s.signal(syscall.SIGTERM)
-	storetest.Eventually(t, true, func() bool { return s.logs("shutting down") })
+	testkit.Eventually(t, true, func() bool { return s.logs("shutting down") })
 	response, _ := s.send(t, "GET", "/readyz", "")
 	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
 	require.True(t, response.Close)
@@ -219,7 +219,7 @@ func TestSecondSignalCancelsRequests(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, line, "100", "it waits for the body")
 	s.signal(syscall.SIGTERM)
-	storetest.Eventually(t, true, func() bool { return s.logs("shutting down") })
+	testkit.Eventually(t, true, func() bool { return s.logs("shutting down") })
 	require.Zero(t, s.stop())
 	require.True(t, s.logs("canceling requests still in progress"))
 }
@@ -229,7 +229,7 @@ func TestSIGHUPKeepsServerRunning(t *testing.T) {
 	flags, _ := database(t)
 	plain := startServer(t, flags...)
 	plain.signal(syscall.SIGHUP)
-	storetest.Eventually(t, true, func() bool { return plain.logs("SIGHUP: there is no certificate to reload") })
+	testkit.Eventually(t, true, func() bool { return plain.logs("SIGHUP: there is no certificate to reload") })
 	response, _ := plain.send(t, "GET", "/readyz", "")
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	require.Zero(t, plain.stop())
@@ -239,7 +239,7 @@ func TestSIGHUPKeepsServerRunning(t *testing.T) {
 	secured := startServer(t, append(flags, "--tls-cert", cert, "--tls-key", key)...)
 	renewed := writeCertificate(t, cert, key, 2)
 	secured.signal(syscall.SIGHUP)
-	storetest.Eventually(t, true, func() bool { return secured.logs("SIGHUP: the next connection reloads the certificate") })
+	testkit.Eventually(t, true, func() bool { return secured.logs("SIGHUP: the next connection reloads the certificate") })
 	roots := x509.NewCertPool()
 	roots.AddCert(renewed)
 	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", strings.TrimPrefix(secured.url, "https://"),

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // dial opens a connection to a server and sends the beginning of a request.
@@ -141,7 +141,7 @@ func TestHealthChecksAtConnectionLimit(t *testing.T) {
 	for _, conn := range held {
 		conn.Close()
 	}
-	storetest.Eventually(t, true, func() bool {
+	testkit.Eventually(t, true, func() bool {
 		response, _ := s.send(t, "GET", "/v2/settings", "")
 		return response.StatusCode == http.StatusUnauthorized
 	}, "there is room again")
@@ -164,7 +164,7 @@ func TestIdleConnectionsAreEvicted(t *testing.T) {
 
 func TestConnectionsAddressFlag(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "holds connections for seconds")
+	testkit.FullTestsOnly(t, "holds connections for seconds")
 	flags, _ := database(t)
 	ask := func(s *serverProcess) int {
 		for range 5 {

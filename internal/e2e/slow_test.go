@@ -15,6 +15,7 @@ import (
 func TestSlowRequestsAreLogged(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		writer := openDemo(t, e.URL(t))
 		_, token := writer.issue(t, "catalog:read", "settings:write", "settings:read", "promotions:read")
 		bearer := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json"}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestStoppedServerDoesNotBlockOthers stops a server with SIGSTOP during writes. Another server must
@@ -20,7 +21,7 @@ import (
 //	PORTICO_TEST_STOPPED=60s go test ./internal/e2e -run StoppedServer -v
 func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "stops processes for seconds")
+	testkit.FullTestsOnly(t, "stops processes for seconds")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {
 			t.Skip("servers on several machines share no file")
@@ -72,7 +73,7 @@ func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 				}
 			})
 		}
-		storetest.Eventually(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > 20 })
+		testkit.Eventually(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > 20 })
 		for range 100 { // until a transaction is open; the assertions hold without one too
 			stopped.signal(syscall.SIGSTOP)
 			var open int
@@ -88,7 +89,7 @@ func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 		ends := time.Now().Add(lasts)
 		for range 8 {
 			asking.Go(func() {
-				for n := 0; n < storetest.QuickOrFull(20, 200) || time.Now().Before(ends); n++ {
+				for n := 0; n < testkit.QuickOrFull(20, 200) || time.Now().Before(ends); n++ {
 					began := time.Now()
 					if sure, err := other.write(token, "POST", "/graphql", sell); !sure || err != nil {
 						t.Errorf("a write beside a stopped server: answered %t, %v", sure, err)
@@ -104,7 +105,7 @@ func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 		for _, product := range free {
 			asking.Go(func() {
 				sell, made := selling(product), 0
-				for ; made < storetest.QuickOrFull(20, 200) || time.Now().Before(ends); made++ {
+				for ; made < testkit.QuickOrFull(20, 200) || time.Now().Before(ends); made++ {
 					began := time.Now()
 					if sure, err := other.write(token, "POST", "/graphql", sell); !sure || err != nil {
 						t.Errorf("a write of %s, which nobody holds, beside a stopped server: answered %t, %v", product, sure, err)
@@ -127,7 +128,7 @@ func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 		mu.Lock()
 		until := made + 20
 		mu.Unlock()
-		storetest.Eventually(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > until }, "it goes on")
+		testkit.Eventually(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > until }, "it goes on")
 		end()
 		writers.Wait()
 		moved := func(product string) (moves int) {

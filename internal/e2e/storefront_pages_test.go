@@ -15,13 +15,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestStorefront requires that each page of the sample storefront shows what the server returns,
 // and requests no other host.
 func TestStorefront(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "it starts a browser and Node")
 	within, s := chromium(t), startServer(t, "--demo")
 	address := startStorefront(t, s)
 	f := &storefrontTab{openTab(t, within, s.url, address), s, address, demoToken(t, s)}
@@ -43,6 +44,7 @@ func TestStorefront(t *testing.T) {
 // shopper's language and currency, and answers with the right status.
 func TestStorefrontRendering(t *testing.T) {
 	t.Parallel()
+	testkit.FullTestsOnly(t, "it starts Node")
 	s := startServer(t, "--demo")
 	front := &serverProcess{url: startStorefront(t, s)}
 	french := []string{"Accept-Language", "fr-CA, en;q=0.5"}
@@ -96,10 +98,10 @@ func TestStorefrontRendering(t *testing.T) {
 // accessible, small, and still while they load.
 func TestStorefrontLighthouse(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "it takes a minute")
+	testkit.FullTestsOnly(t, "it takes a minute")
 	const folder = "internal/e2e/clients/lighthouse"
 	if _, err := os.Stat(filepath.Join(folder, "node_modules/lighthouse")); err != nil {
-		storetest.SkipMissing(t, "node", "Lighthouse is not installed; run: npm ci --ignore-scripts --prefix "+folder)
+		testkit.SkipMissing(t, "node", "Lighthouse is not installed; run: npm ci --ignore-scripts --prefix "+folder)
 	}
 	chromium(t) // skips without
 	out, err := exec.CommandContext(t.Context(), "node", folder+"/audit.js", serveStorefront(t, startServer(t, "--demo"))).CombinedOutput()

@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const storefrontFolder = "examples/storefront"
@@ -54,12 +54,12 @@ func requireStorefront(t *testing.T, commands string) {
 	require.Contains(t, string(page), "\n"+commands+"\n")
 	for _, tool := range []string{"node", "npm", "bash"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			storetest.SkipMissing(t, "node", "Node 20.19 or newer, with npm and bash, serves the storefront")
+			testkit.SkipMissing(t, "node", "Node 20.19 or newer, with npm and bash, serves the storefront")
 		}
 	}
 	for _, name := range []string{"vite", "axe-core"} {
 		if _, err := os.Stat(filepath.Join(storefrontFolder, "node_modules", name)); err != nil {
-			storetest.SkipMissing(t, "node", "the storefront is not installed; run: npm ci --ignore-scripts --prefix "+storefrontFolder)
+			testkit.SkipMissing(t, "node", "the storefront is not installed; run: npm ci --ignore-scripts --prefix "+storefrontFolder)
 		}
 	}
 	for _, folder := range []string{"src", "server"} { // lets go test invalidate its cached result

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestSubscriptionsPerAddress requires that one address, or several, cannot use up the
@@ -46,7 +46,7 @@ func TestSubscriptionsPerAddress(t *testing.T) {
 			socket.CloseNow()
 		}
 		sockets = nil
-		storetest.Eventually(t, 0, func() float64 { return s.metric(t, "portico_graphql_subscriptions") })
+		testkit.Eventually(t, 0, func() float64 { return s.metric(t, "portico_graphql_subscriptions") })
 	}
 	for _, grant := range []string{auth.GrantImplicit, auth.GrantShopper} {
 		token := tokens[grant]

@@ -16,6 +16,7 @@ import (
 	"portico/store/exchange"
 	"portico/store/release"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const espressos = `subscription { stockChanged(productIds: ["prod-americano", "prod-nothing"]) { uuid available product { sku } } }`
@@ -67,6 +68,7 @@ func TestStockEventsFromAllServers(t *testing.T) {
 func TestRevokedClientLosesStreams(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		here := openDemo(t, e.URL(t))
 		client, token := here.issue(t, "inventory:read", "catalog:read")
 		there := here.serve(t)
@@ -177,7 +179,7 @@ func TestCatalogRuleChangeEvents(t *testing.T) {
 // TestSubscriptionProtocolErrorsAndLimits requires the close code of each protocol error and limit.
 func TestSubscriptionProtocolErrorsAndLimits(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "the tests of graph bound streams without a process")
+	testkit.FullTestsOnly(t, "the tests of graph bound streams without a process")
 	o := openDemo(t, "file:"+t.TempDir()+"/live.db")
 	l := o.serve(t, "--subscriptions-connection", "2", "--subscriptions-client", "3", "--document-depth", "4", "--cors-origin",
 		"https://shop.example")
@@ -208,7 +210,7 @@ func TestSubscriptionProtocolErrorsAndLimits(t *testing.T) {
 	require.Equal(t, "error", refused.Type)
 	require.Contains(t, string(refused.Payload), "--subscriptions-connection")
 	var one *eventsOf
-	storetest.Eventually(t, http.StatusOK, func() int { // once the operations of the connections above have ended
+	testkit.Eventually(t, http.StatusOK, func() int { // once the operations of the connections above have ended
 		one = l.events(t, token, espressos)
 		return one.StatusCode
 	})
@@ -216,7 +218,7 @@ func TestSubscriptionProtocolErrorsAndLimits(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, l.events(t, token, espressos).StatusCode)
 	say(t, socket, message{Type: "complete", ID: "2"})
 	require.Equal(t, "complete", hear(t, socket).Type)
-	storetest.Eventually(t, true, func() bool {
+	testkit.Eventually(t, true, func() bool {
 		_, data := l.events(t, token, espressos).next()
 		return strings.Contains(data, "400")
 	}, "there is room again")
@@ -259,12 +261,12 @@ func TestStreamsLeakNothing(t *testing.T) {
 		socket.CloseNow()
 	}
 	once() // start what all streams share
-	storetest.Eventually(t, 0, func() float64 { return s.metric(t, "portico_graphql_subscriptions") })
+	testkit.Eventually(t, 0, func() float64 { return s.metric(t, "portico_graphql_subscriptions") })
 	before := s.metric(t, "go_goroutines")
 	for range 10 {
 		once()
 	}
-	storetest.Eventually(t, true, func() bool { return s.metric(t, "go_goroutines") <= before }, "no goroutine is left")
+	testkit.Eventually(t, true, func() bool { return s.metric(t, "go_goroutines") <= before }, "no goroutine is left")
 
 	stream, socket := s.events(t, token, espressos), s.open(t, bearing(token))
 	stream.want(t, americanos("400"))

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // writeCertificate writes a self-signed certificate for this machine, and its key.
@@ -65,7 +65,7 @@ func TestTLS(t *testing.T) {
 	serial, _ = ask()
 	require.Equal(t, int64(1), serial, "what cannot be read changes nothing")
 	trusted.AddCert(writeCertificate(t, certFile, keyFile, 2))
-	storetest.Eventually(t, true, func() bool { serial, _ := ask(); return serial == 2 })
+	testkit.Eventually(t, true, func() bool { serial, _ := ask(); return serial == 2 })
 	require.Zero(t, s.stop())
 
 	code, _, stderr := portico(t, append([]string{"serve", "--tls-cert", certFile}, flags...)...)

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // spanCollector records the spans that an OpenTelemetry collector receives.
@@ -100,6 +101,7 @@ const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 // statements, and of a job. No span contains values.
 func TestTraces(t *testing.T) {
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		c := startCollector(t)
 		writer := openDemo(t, e.URL(t))
 		_, token := writer.issue(t, "catalog:read", "catalog:write", "settings:write", "settings:read", "promotions:read")
@@ -116,7 +118,7 @@ func TestTraces(t *testing.T) {
 		s.send(t, "GET", "/HIDDEN", "", "Authorization", "Bearer HIDDEN")
 		_, published := s.graphql(t, token, `mutation { catalogPublish(input: {catalogId: "catalog-coffee"}) { job { id } userErrors { message } } }`)
 		require.Contains(t, published, `"job":{"id"`)
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, true, func() bool {
 			return slices.ContainsFunc(c.all(), named("job catalog_publish")) && slices.ContainsFunc(c.all(), named("sweep idempotency keys"))
 		})
 		require.Zero(t, s.stop(), "which sends the rest")

@@ -18,6 +18,8 @@ import (
 
 	"portico/internal/auth"
 	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // findVarnish returns the path of varnishd, which is often not in PATH. It skips the test without.
@@ -28,7 +30,7 @@ func findVarnish(t *testing.T) (path string) {
 			return path
 		}
 	}
-	storetest.SkipMissing(t, "varnish", "varnishd is not installed")
+	testkit.SkipMissing(t, "varnish", "varnishd is not installed")
 	return ""
 }
 
@@ -51,8 +53,8 @@ func startVarnish(t *testing.T, varnishd, port string, servers ...*serverProcess
 	file := filepath.Join(folder, "shop.vcl")
 	require.NoError(t, os.WriteFile(file, []byte(config), 0o644))
 	process := exec.Command(varnishd, "-F", "-j", "none", "-n", filepath.Join(folder, "work"), "-a", "127.0.0.1:"+port, "-f", file, "-s", "malloc,32m")
-	storetest.EndWithTests(process)
-	var log storetest.LogBuffer
+	dbtest.EndWithTests(process)
+	var log testkit.LogBuffer
 	process.Stdout, process.Stderr = &log, &log
 	require.NoError(t, process.Start())
 	ended := make(chan struct{})
@@ -65,7 +67,7 @@ func startVarnish(t *testing.T, varnishd, port string, servers ...*serverProcess
 		}
 	})
 	at := "http://127.0.0.1:" + port
-	storetest.Eventually(t, true, func() bool {
+	testkit.Eventually(t, true, func() bool {
 		select {
 		case <-ended:
 			require.FailNow(t, "varnishd ended", log.String())
@@ -118,23 +120,23 @@ func (p cdnPage) get(ctx context.Context, at string, headers ...string) (body st
 // purges of a change no page is old.
 func TestVarnish(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "TestPurgeRelay sends the same tags without Varnish")
+	testkit.FullTestsOnly(t, "TestPurgeRelay sends the same tags without Varnish")
 	varnishd := findVarnish(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		o := openFixture(t, e.URL(t))
 		o.importLines(t, storetest.ShopFile)
 		storetest.Publish(t, o.Store, "main", "outlet")
 		anonymous, _, err := o.Access.CreateClient(t.Context(), "test", "anonymous", []string{"catalog:read"})
 		require.NoError(t, err)
-		port := storetest.FreePort(t)
+		port := testkit.FreePort(t)
 		flags := []string{"--anonymous-client", anonymous.ID, "--cache-control", "public, s-maxage=3600, stale-while-revalidate=60",
 			"--cache-tags", "Surrogate-Key", "--purge-url", "http://127.0.0.1:" + port + "/.purge", "--purge-secret", keyOf('p')}
 		servers := []*serverProcess{o.serve(t, flags...), o.serve(t, flags...)}
 		varnish := startVarnish(t, varnishd, port, servers...)
 		purged := func() {
 			require.NoError(t, o.Purges.Collect(t.Context()))
-			storetest.Eventually(t, true, func() bool {
+			testkit.Eventually(t, true, func() bool {
 				calls, _, err := o.Purges.Pending(t.Context())
 				require.NoError(t, err)
 				return calls == 0
@@ -193,7 +195,7 @@ func TestVarnish(t *testing.T) {
 			}},
 			{"a rule", func() { o.importLines(t, storetest.OutletRuleLine("night", `"channels":["night"],`)) }},
 		}
-		for _, change := range changes[:storetest.QuickOrFull(1, len(changes))] {
+		for _, change := range changes[:testkit.QuickOrFull(1, len(changes))] {
 			change.change()
 			purged()
 			requireCurrent(change.name)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestWeekOnPostgreSQL runs docs/week.md on PostgreSQL, from which its last day copies to SQLite. The other tests of the
@@ -21,7 +22,7 @@ func TestWeekOnPostgreSQL(t *testing.T) {
 		if e.Name == "sqlite" {
 			return
 		}
-		storetest.FullTestsOnly(t, "the quick tests run the page on SQLite")
+		testkit.FullTestsOnly(t, "the quick tests run the page on SQLite")
 		key := filepath.Join(t.TempDir(), "key")
 		require.NoError(t, os.WriteFile(key, []byte(strings.Repeat("A", 43)+"=\n"), 0o600))
 		page := strings.NewReplacer("SHOP=file:week.db", "SHOP='"+e.URL(t)+"'", "portico serve ", "portico serve --key-file "+key+" ").Replace(string(text))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const (
@@ -49,6 +50,7 @@ func blockStockWrites(t *testing.T, e storetest.Backend) (release func()) {
 func TestWritesAboveTheLimitAreRefused(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		e.FullTestsOnlyOnPostgres(t)
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t, "inventory:read", "inventory:write", "catalog:read")
 		s := o.serve(t, "--requests", "1", "--requests-waiting", "1", "--request-wait", "20ms", "--lock-time", "50s", "--write-time", "50s",
@@ -60,7 +62,7 @@ func TestWritesAboveTheLimitAreRefused(t *testing.T) {
 			response, _ := s.send(t, "POST", "/v2/inventories/prod-americano/transactions", americanoSold, headers...)
 			first <- response.StatusCode
 		}()
-		storetest.Eventually(t, 1.0, func() float64 { return s.metric(t, `portico_requests_in_work{kind="write"}`) })
+		testkit.Eventually(t, 1.0, func() float64 { return s.metric(t, `portico_requests_in_work{kind="write"}`) })
 		for range 3 {
 			response, body := s.send(t, "POST", "/v2/inventories/prod-americano/transactions", americanoSold, headers...)
 			begins(t, `{"errors":[{"status":%d,`, http.StatusServiceUnavailable, response, body)

@@ -25,9 +25,11 @@ import (
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
-func TestMain(m *testing.M) { storetest.SQLiteMain(m) }
+func TestMain(m *testing.M) { dbtest.SQLiteMain(m) }
 
 // receiver records calls. answer may replace its response.
 type receiver struct {
@@ -83,13 +85,13 @@ type fixture struct {
 	backend  storetest.Backend
 	store    *shop.Store
 	hook     *purgehook.Hook
-	log      *storetest.LogBuffer
+	log      *testkit.LogBuffer
 	outcomes map[string]int
 }
 
 func newFixture(t *testing.T, backend storetest.Backend) *fixture {
 	t.Helper()
-	f := &fixture{receiver: newReceiver(t), t: t, backend: backend, store: backend.Open(t), log: &storetest.LogBuffer{}, outcomes: map[string]int{}}
+	f := &fixture{receiver: newReceiver(t), t: t, backend: backend, store: backend.Open(t), log: &testkit.LogBuffer{}, outcomes: map[string]int{}}
 	storetest.Import(t, f.store, storetest.ShopFile)
 	storetest.Publish(t, f.store, "main")
 	f.hook = f.newHook(f.store)
@@ -304,7 +306,7 @@ func TestServersShareCalls(t *testing.T) {
 		}
 		for _, version := range []string{"One", "Two", "Three"} {
 			release := f.publish(version)
-			storetest.Eventually(t, true, func() bool { collect(); return last == release })
+			testkit.Eventually(t, true, func() bool { collect(); return last == release })
 		}
 		stop()
 		running.Wait()

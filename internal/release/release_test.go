@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestParse(t *testing.T) {
@@ -52,9 +52,9 @@ func TestChecksumFile(t *testing.T) {
 // cannot bundle it.
 func TestReleaseIsReproducible(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "builds the program twice")
+	testkit.FullTestsOnly(t, "builds the program twice")
 	if _, err := exec.LookPath("git"); err != nil {
-		storetest.SkipMissing(t, "git", "release builds a commit")
+		testkit.SkipMissing(t, "git", "release builds a commit")
 	}
 	from := t.TempDir()
 	amended, elsewhere := filepath.Join(from, "amended"), filepath.Join(from, "elsewhere")
@@ -115,16 +115,16 @@ func TestReleaseIsReproducible(t *testing.T) {
 	}
 	require.Equal(t, sums[:len(sums)/2], sums[len(sums)/2:])
 	if missing != nil {
-		storetest.SkipMissing(t, "graphiql", missing.Error())
+		testkit.SkipMissing(t, "graphiql", missing.Error())
 	}
 }
 
 // TestBuildNeedsModulesOnly builds a clone without a network, in an empty home, and with no program but Go in PATH.
 func TestBuildNeedsModulesOnly(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "builds the program")
+	testkit.FullTestsOnly(t, "builds the program")
 	if _, err := exec.LookPath("git"); err != nil {
-		storetest.SkipMissing(t, "git", "the test builds a clone")
+		testkit.SkipMissing(t, "git", "the test builds a clone")
 	}
 	clone, path, home := t.TempDir(), t.TempDir(), t.TempDir()
 	_, err := command(t.Context(), filepath.Join("..", ".."), nil, "git", "clone", "--quiet", ".", clone)
@@ -146,7 +146,7 @@ func TestBuildNeedsModulesOnly(t *testing.T) {
 }
 
 func TestManualFiles(t *testing.T) {
-	storetest.FullTestsOnly(t, "builds the program with other flags than go test")
+	testkit.FullTestsOnly(t, "builds the program with other flags than go test")
 	t.Parallel()
 	folder := t.TempDir()
 	written, err := writeManual(t.Context(), filepath.Join("..", ".."), t.TempDir(), folder)

@@ -25,7 +25,7 @@ import (
 	"portico/internal/web"
 	"portico/internal/web/middleware"
 	"portico/rest"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // Contract is openapi.yaml.
@@ -218,7 +218,7 @@ func (s *sampler) shouldCheck(c *Contract, r *http.Request, status int) bool {
 	route, _ := c.route(r)
 	count, _ := s.counts.LoadOrStore(fmt.Sprint(r.Method, " ", route.Path, " ", status), new(atomic.Int64))
 	n := count.(*atomic.Int64).Add(1)
-	return storetest.FullTests() || n <= alwaysChecked || n%sampleEvery == 0
+	return testkit.FullTests() || n <= alwaysChecked || n%sampleEvery == 0
 }
 
 // errorReader ends a body with an error.

@@ -13,6 +13,7 @@ import (
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // A reader that sends its last cursor sees each write once, in the order of the numbers, while others write.
@@ -21,7 +22,7 @@ func TestReaderMissesNoChange(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		const writers = 4
-		each := storetest.QuickOrFull(15, 100)
+		each := testkit.QuickOrFull(15, 100)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var writing sync.WaitGroup
@@ -75,7 +76,7 @@ const retained = 90 * 24 * time.Hour
 func TestCursorsExpireWithTheirEvents(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+		clock := testkit.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 		s := e.Open(t, storetest.WithClock(clock))
 		create := func(id string) {
 			_, err := s.Stock.Create(t.Context(), storetest.Actor, id, 1)
@@ -128,7 +129,7 @@ func TestCursorsExpireWithTheirEvents(t *testing.T) {
 func TestCursorsOfALostState(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+		clock := testkit.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 		s := e.Open(t, storetest.WithClock(clock))
 		create := func(id string) string {
 			_, err := s.Stock.Create(t.Context(), storetest.Actor, id, 1)

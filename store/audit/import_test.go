@@ -15,6 +15,7 @@ import (
 	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const (
@@ -106,7 +107,7 @@ func always(version string) func(int) string { return func(int) string { return 
 func TestImportsRecordWhatChanged(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		s := e.Open(t)
 		before := exportedLines(t, s)
 		fewOfMany := func(i int) string {
@@ -247,11 +248,11 @@ func randomFile(random *rand.Rand, stored map[string]string) string {
 func TestEventsNameExactlyWhatChanged(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		random := rand.New(rand.NewPCG(storetest.Seed(t), 0))
+		random := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		s := e.Open(t)
 		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"tree","attributes":{"name":"Tree"}}`, `{"type":"catalog","id":"main","attributes":{"name":"Main"}}`,
 			`{"type":"pricebook","id":"list","attributes":{"name":"List"}}`, storetest.PromotionLine("always", ``)))
-		for step := range storetest.QuickOrFull(8, 40) {
+		for step := range testkit.QuickOrFull(8, 40) {
 			before := exportedLines(t, s)
 			text := randomFile(random, before)
 			if step%4 == 2 { // leaves room for few
@@ -285,7 +286,7 @@ func TestEventsNameExactlyWhatChanged(t *testing.T) {
 func TestImportsReadFewLinesForEvents(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		const (
 			batch   = 1024
 			blocks  = 2 // of up to 512 lines in a batch
@@ -354,7 +355,7 @@ func TestDeletionOfALargeNodeIsRecordedOnce(t *testing.T) {
 func TestImportsKeepFewBytesForEvents(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		e.FullTestsOnlyOnPostgres(t)
 		s := e.Open(t)
 		const products, single = 520, 512
 		large := func(id, version string) string {

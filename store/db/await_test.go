@@ -10,16 +10,17 @@ import (
 
 	"portico/store"
 	"portico/store/db"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // TestAwait: a server that gets the token of another server's write then sees that write. An
 // unknown token fails.
 func TestAwait(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
 		open := func() *db.DB {
-			d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+			d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 			require.NoError(t, err)
 			require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 			t.Cleanup(func() { _ = d.Close() })
@@ -36,7 +37,7 @@ func TestAwait(t *testing.T) {
 			}))
 			return left
 		}
-		for n := range storetest.QuickOrFull(10, 100) {
+		for n := range testkit.QuickOrFull(10, 100) {
 			left := write(n + 1)
 			require.Len(t, left, 1)
 			ctx, counter := store.CountStatements(t.Context())

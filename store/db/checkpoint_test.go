@@ -10,18 +10,19 @@ import (
 
 	"portico/store"
 	"portico/store/db"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // TestCheckpoints: a long write-ahead log is copied into the file beside the writer, which then begins it again.
 // While somebody reads an older state it only grows.
 func TestCheckpoints(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
 		if backend.Name != "sqlite" {
 			t.Skip("applies only to SQLite")
 		}
-		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+		d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { require.NoError(t, d.Close()) })
@@ -41,7 +42,7 @@ func TestCheckpoints(t *testing.T) {
 		require.Less(t, pages(), db.CheckpointPages/2, "copied while it is short")
 		for round := range 3 {
 			write(db.CheckpointPages + 100)
-			storetest.Eventually(t, true, restarted, fmt.Sprint("round ", round))
+			testkit.Eventually(t, true, restarted, fmt.Sprint("round ", round))
 		}
 		require.NoError(t, d.Snapshot(t.Context(), func(in db.Session) error {
 			count := func() int {
@@ -57,7 +58,7 @@ func TestCheckpoints(t *testing.T) {
 			require.Equal(t, before, count())
 			return nil
 		}))
-		storetest.Eventually(t, true, restarted, "the reader has ended")
+		testkit.Eventually(t, true, restarted, "the reader has ended")
 	})
 }
 
@@ -65,9 +66,9 @@ func TestCheckpoints(t *testing.T) {
 // finds the same in the present state. Then the read keeps its state.
 func TestSnapshotRenew(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
 		const longest, batch = 400, 100 // in pages; a row fills one
-		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF", LogPages: longest})
+		d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF", LogPages: longest})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { require.NoError(t, d.Close()) })
@@ -115,7 +116,7 @@ func TestSnapshotRenew(t *testing.T) {
 }
 
 // logPages returns the length of SQLite's write-ahead log; 0 on PostgreSQL.
-func logPages(t *testing.T, backend storetest.Backend) (pages int) {
+func logPages(t *testing.T, backend dbtest.Backend) (pages int) {
 	if backend.Name == "sqlite" {
 		var busy, copied int
 		require.NoError(t, backend.SQL(t).QueryRow(`PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &pages, &copied))

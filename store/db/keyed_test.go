@@ -8,15 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/db"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
 )
 
 // TestKeyedQueries: a query by keys does not begin when its context has ended. When it ends between two
 // rows, SQLite reads all of them.
 func TestKeyedQueries(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t)})
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
+		d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t)})
 		require.NoError(t, err)
 		defer d.Close()
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/db"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // TestIdleServer: a server without requests polls once an hour here, and still sees other servers'
@@ -19,13 +20,13 @@ import (
 // the connection for notifications is lost.
 func TestIdleServer(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.PostgresOnly(t, backend)
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
+		backend.PostgresOnly(t)
 		noticed := make(chan db.Topic, 100)
 		idle := follow(t, backend, noticed, func(d *db.DB) { d.SetIdle(0, time.Hour) })
 		other := follow(t, backend, nil, nil)
 		bumpSilently := func() { // as an older version of the program, or a server that stops before it notifies
-			storetest.Eventually(t, nil, func() error { // the test's connections end too
+			testkit.Eventually(t, nil, func() error { // the test's connections end too
 				_, err := backend.SQL(t).Exec(`UPDATE change SET version = version + 1 WHERE topic = 'settings'`)
 				return err
 			})
@@ -35,11 +36,11 @@ func TestIdleServer(t *testing.T) {
 		}
 		bump()
 		require.Equal(t, db.TopicSettings, <-noticed)
-		storetest.Eventually(t, true, idle.Idle)
+		testkit.Eventually(t, true, idle.Idle)
 
 		bump()
 		require.Equal(t, db.TopicSettings, <-noticed, "by its notification")
-		storetest.Eventually(t, true, idle.Idle)
+		testkit.Eventually(t, true, idle.Idle)
 
 		for range 10 {
 			bumpSilently()
@@ -47,16 +48,16 @@ func TestIdleServer(t *testing.T) {
 			idle.CountRequest(t.Context())
 			require.Len(t, noticed, 1, "before the request")
 			<-noticed
-			storetest.Eventually(t, true, idle.Idle)
+			testkit.Eventually(t, true, idle.Idle)
 		}
 
-		storetest.AllowConnections(t, storetest.DatabaseName(t, backend), "FALSE")
-		storetest.EndSessions(t, storetest.DatabaseName(t, backend))
-		storetest.Eventually(t, false, idle.Idle)
-		storetest.AllowConnections(t, storetest.DatabaseName(t, backend), "TRUE")
+		dbtest.AllowConnections(t, backend.DatabaseName(t), "FALSE")
+		dbtest.EndSessions(t, backend.DatabaseName(t))
+		testkit.Eventually(t, false, idle.Idle)
+		dbtest.AllowConnections(t, backend.DatabaseName(t), "TRUE")
 		bumpSilently()
 		require.Equal(t, db.TopicSettings, <-noticed, "by polling")
-		storetest.Eventually(t, true, idle.Idle)
+		testkit.Eventually(t, true, idle.Idle)
 		bump()
 		require.Equal(t, db.TopicSettings, <-noticed, "by the notification, on another connection")
 	})
@@ -66,7 +67,7 @@ func TestIdleServer(t *testing.T) {
 // as often as any other.
 func TestServerWithoutNotificationsPolls(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
 		noticed := make(chan db.Topic, 100)
 		follow(t, backend, noticed, func(d *db.DB) { d.Deafen(); d.SetIdle(0, time.Hour) })
 		other := follow(t, backend, nil, nil)
@@ -81,11 +82,11 @@ func TestServerWithoutNotificationsPolls(t *testing.T) {
 // connecting takes longer than that, does not think that notifications are lost.
 func TestSlowNotifications(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.PostgresOnly(t, backend)
-		var log storetest.LogBuffer
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
+		backend.PostgresOnly(t)
+		var log testkit.LogBuffer
 		const echo = 100 * time.Millisecond
-		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Readers: 2, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Readers: 2, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = d.Close() })
 		var first sync.Once
@@ -99,15 +100,15 @@ func TestSlowNotifications(t *testing.T) {
 		})
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		<-released
-		storetest.Eventually(t, true, d.Listening)
+		testkit.Eventually(t, true, d.Listening)
 		require.NotContains(t, log.String(), "notifications do not arrive")
 	})
 }
 
 // follow opens a database and sends the topics that change to noticed.
-func follow(t *testing.T, backend storetest.Backend, noticed chan db.Topic, prepare func(*db.DB)) *db.DB {
+func follow(t *testing.T, backend dbtest.Backend, noticed chan db.Topic, prepare func(*db.DB)) *db.DB {
 	t.Helper()
-	d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+	d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 	require.NoError(t, err)
 	if prepare != nil {
 		prepare(d)

@@ -11,16 +11,17 @@ import (
 
 	"portico/store"
 	"portico/store/db"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // TestRollbackOfDatabaseIsDetected: a server whose database goes back to an earlier state, as
 // after a restore, logs it and reloads everything.
 func TestRollbackOfDatabaseIsDetected(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		var log storetest.LogBuffer
-		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(&log, nil))})
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
+		var log testkit.LogBuffer
+		d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
 		noticed := make(chan db.Topic, 100)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(name db.Topic) { noticed <- name }}))
@@ -40,7 +41,7 @@ func TestRollbackOfDatabaseIsDetected(t *testing.T) {
 			for _, topic := range []db.Topic{db.TopicSettings, db.TopicCatalog, db.TopicKeys, db.TopicClients} { // reloaded when the database is complete
 				require.Equal(t, topic, <-noticed)
 			}
-			storetest.Eventually(t, n+1, func() int { return strings.Count(log.String(), "the replaced database is complete") })
+			testkit.Eventually(t, n+1, func() int { return strings.Count(log.String(), "the replaced database is complete") })
 			require.Equal(t, n+1, strings.Count(log.String(), "went back to an earlier state"))
 			require.NoError(t, d.Ping(t.Context()))
 		}
@@ -51,8 +52,8 @@ func TestRollbackOfDatabaseIsDetected(t *testing.T) {
 // know them, and that changed ones do not.
 func TestSettingsReadAgain(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
+		d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { _ = d.Close() })

@@ -14,7 +14,7 @@ import (
 
 	"portico/store"
 	"portico/store/db"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
 )
 
 // TestLostConnectionIsRetried: a write whose connection is lost runs again on another one,
@@ -22,11 +22,11 @@ import (
 // write returns UNAVAILABLE.
 func TestLostConnectionIsRetried(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
 		if backend.Name != "postgres" {
 			t.Skip("a file has no connections to lose")
 		}
-		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler), Timeouts: store.Timeouts{Connection: time.Minute}})
+		d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler), Timeouts: store.Timeouts{Connection: time.Minute}})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(db.Topic) {}}))
 		t.Cleanup(func() { _ = d.Close() })
@@ -70,8 +70,8 @@ func TestLostConnectionIsRetried(t *testing.T) {
 // fails none of the writes that are committed with it.
 func TestFailedInsertLeavesNothing(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler)})
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
+		d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(db.Topic) {}}))
 		t.Cleanup(func() { _ = d.Close() })

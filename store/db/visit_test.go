@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/db"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
 )
 
 // TestVisit: each row of a query is visited once, several queries at a time. The error or panic of a visit
 // ends its query alone.
 func TestVisit(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t)})
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
+		d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t)})
 		require.NoError(t, err)
 		defer d.Close()
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))

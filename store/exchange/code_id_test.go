@@ -9,6 +9,7 @@ import (
 
 	"portico/store/exchange"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // Imports that give codes of several promotions one id at the same time all succeed, and the id stays unique: one of them
@@ -17,7 +18,7 @@ func TestImportsOfOneCodeIDAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
-		for round := range storetest.QuickOrFull(10, 40) {
+		for round := range testkit.QuickOrFull(10, 40) {
 			var group sync.WaitGroup
 			failures := make([]error, 4)
 			for writer := range failures {
@@ -39,6 +40,6 @@ func TestImportsOfOneCodeIDAtTheSameTime(t *testing.T) {
 		for writer := range 4 {
 			total += storetest.CodesTotal(t, t.Context(), s, fmt.Sprint("p", writer))
 		}
-		require.Equal(t, 8*storetest.QuickOrFull(10, 40), total)
+		require.Equal(t, 8*testkit.QuickOrFull(10, 40), total)
 	})
 }

@@ -213,7 +213,7 @@ func TestReplaceLeavesTheFile(t *testing.T) {
 	t.Parallel()
 	replaced := []string{"file", "product", "product-price", "price_modifier", "catalog_rule", "node", "promotion"}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
 		s := backend.Open(t)
 		rapid.Check(t, func(t *rapid.T) {
 			storetest.Import(t, s, storetest.ShopFile)

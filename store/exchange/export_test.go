@@ -20,6 +20,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestExport checks that Service.Export writes the whole store, so that an import makes the same
@@ -77,7 +78,7 @@ func exportRoundTrip(backend storetest.Backend) func(*testing.T) {
 // later.
 func exportTimes(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.JoinLines(storetest.ShopFile, `{"type":"hierarchy","id":"new","attributes":{"name":"New","created_at":"2024-02-01T00:00:00Z"}}`))
 		times := func(s *shop.Store) (list []string) {

@@ -100,7 +100,7 @@ func TestRedirectsThatLoop(t *testing.T) {
 func TestNumberOfSynonyms(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
 		s := backend.Open(t)
 		lines := func(first, n int) string {
 			var b strings.Builder

@@ -13,6 +13,7 @@ import (
 	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // planned returns what an import would do: a line for each change, and the plan.
@@ -36,7 +37,7 @@ func planned(t require.TestingT, s *shop.Store, text string, options exchange.Im
 func TestImportPlan(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		clock := storetest.NewClock(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))
+		clock := testkit.NewClock(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))
 		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		const stock = `{"type":"stock","id":"mug","available":%d,"allocated":0,"total":%[1]d}`
 		untimed := `{"type":"product","id":"mug","attributes":{"name":"%s","sku":"MUG","slug":"mug","status":"live"%s},"relationships":{}}`
@@ -82,7 +83,7 @@ func TestImportPlan(t *testing.T) {
 func TestImportDoesWhatIsPlanned(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		lines := strings.Split(strings.TrimSpace(storetest.Export(t, s)), "\n")

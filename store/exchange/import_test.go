@@ -16,6 +16,7 @@ import (
 	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestImport tests Service.Import with valid files. TestImportErrors has the others.
@@ -292,7 +293,7 @@ func importKeepsCreation(d *storetest.SharedStore) func(*testing.T) {
 func importResumed(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := d.Store, d.DB
-		text := storetest.GenerateShop(t, storetest.QuickOrFull(200, 600), 7) + storetest.ShopFile
+		text := storetest.GenerateShop(t, testkit.QuickOrFull(200, 600), 7) + storetest.ShopFile
 		storetest.Import(t, s, text)
 		want := withoutLedger(storetest.Export(t, s))
 		for percent := 70; percent < 300; percent += 90 {
@@ -300,7 +301,7 @@ func importResumed(d *storetest.SharedStore) func(*testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var mu sync.Mutex
 			seen := int64(0)
-			_, err := s.Exchange.Import(ctx, storetest.Actor, storetest.Source(text), exchange.ImportOptions{Batch: storetest.QuickOrFull(170, 500), Progress: func(done int64) {
+			_, err := s.Exchange.Import(ctx, storetest.Actor, storetest.Source(text), exchange.ImportOptions{Batch: testkit.QuickOrFull(170, 500), Progress: func(done int64) {
 				mu.Lock()
 				defer mu.Unlock()
 				if seen += done; seen > int64(len(text)*percent/100) {

@@ -15,6 +15,7 @@ import (
 	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // itemStep is a mutation of a table of steps, which run one after the other on one shop.
@@ -65,7 +66,7 @@ func TestUpsertNodes(t *testing.T) {
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		s := backend.Open(t, storetest.WithClock(testkit.NewClock(testkit.Noon)))
 		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"hierarchy","id":"other","attributes":{"name":"O"}}`, product("mug", ``, ``),
 			`{"type":"attribute","id":"width","attributes":{"label":"Width","attribute_type":"number"}}`,
 			`{"type":"node","id":"n","attributes":{"name":"N","curated_products":["mug"],"created_at":"2024-05-01T00:00:00Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"mug"}]}}}`))
@@ -133,7 +134,7 @@ func TestUpsertHierarchies(t *testing.T) {
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		s := backend.Open(t, storetest.WithClock(testkit.NewClock(testkit.Noon)))
 		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"h","attributes":{"name":"H","slug":"h","created_at":"2024-05-01T00:00:00Z"}}`, `{"type":"hierarchy","id":"sold","attributes":{"name":"Sold"}}`,
 			`{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["sold"]}}`, `{"type":"catalog","id":"outlet","attributes":{"name":"Outlet","hierarchies":["sold"]}}`,
 			`{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`))

@@ -16,6 +16,7 @@ import (
 	"portico/store/promotion/rule"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // described returns a result in one line for each resource: its id, what happened, and the members.
@@ -58,7 +59,7 @@ func TestUpsertProducts(t *testing.T) {
 	const stored = `,"description":"Blue","tags":["a"],"seo":{"title":"T","description":"D"},"locales":{"de":{"name":"Tasse"},"fr":{"name":"Tasse"}},"extensions":{"x":{"a":1}}`
 	type item = exchange.ProductItemInput
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		clock := storetest.NewClock(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))
+		clock := testkit.NewClock(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))
 		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		for _, c := range []struct {
 			name  string

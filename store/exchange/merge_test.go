@@ -117,7 +117,7 @@ func errorTexts(t *testing.T, err error) (texts []string) {
 func TestMergeChangesOnlyTheMembersOfTheLine(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		options := exchange.ImportOptions{Merge: true, Stock: true, Settings: true, Skip: []string{"stock_transaction"}} // its lines never change

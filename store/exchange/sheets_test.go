@@ -19,6 +19,7 @@ import (
 	"portico/store/exchange/sheet"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // sheetFile is a file in memory.
@@ -82,7 +83,7 @@ func TestSheets(t *testing.T) {
 func sheetsRoundTrip(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, other := backend.Open(t), storetest.OpenEmpty(t, backend)
-		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, storetest.QuickOrFull(60, 600), 3))
+		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, testkit.QuickOrFull(60, 600), 3))
 		storetest.Import(t, s, `{"type":"product","id":"hostile","attributes":{"name":"#NAME?","sku":"-5","slug":"hostile","status":"live","description":"=1+1\r\na \"b\"\nc\r","tags":["@x","'=y"],"external_ref":"''+z"}}
 {"type":"product","id":"spaced-1","attributes":{"name":" Mug ","sku":"Mug ","slug":"spaced-1","status":"live","description":" "},"relationships":{"related":{"goes with ":["hostile"]}}}
 {"type":"product","id":"spaced-2","attributes":{"name":"Mug","sku":" Mug","slug":"spaced-2","status":"live"}}

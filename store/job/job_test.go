@@ -9,12 +9,14 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/db"
 	"portico/store/exchange"
 	"portico/store/job"
 	"portico/store/release/segment"
@@ -22,6 +24,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 const actor store.Actor = "client:test"
@@ -43,7 +46,13 @@ func reaches(t *testing.T, s *shop.Store, id string, state job.JobState) *job.Jo
 
 func enqueue(t *testing.T, s *shop.Store, kind job.JobKind, input any) *job.Job {
 	t.Helper()
-	job, err := s.Jobs.EnqueueUnchecked(t.Context(), actor, kind, input)
+	return enqueueAs(t, s, actor, kind, input)
+}
+
+// enqueueAs queues a job of an actor, without a check of what the job needs.
+func enqueueAs(t *testing.T, s *shop.Store, by store.Actor, kind job.JobKind, input any) *job.Job {
+	t.Helper()
+	job, err := s.Jobs.Enqueue(t.Context(), by, kind, input, 0, func(context.Context, *db.Tx) error { return nil })
 	require.NoError(t, err)
 	return job
 }
@@ -58,6 +67,7 @@ func TestJobs(t *testing.T) {
 		t.Run("a job goes on with the next worker", jobHandedOn(backend))
 		t.Run("a job's writes tell how far it is, whatever its worker heard", jobKept(backend))
 		t.Run("a job whose worker is gone is taken over", jobTakenOver(backend))
+		t.Run("a job whose claim was not committed is not run", jobNotClaimed(backend))
 		t.Run("many workers do each job once", jobsShared(backend))
 		t.Run("clients take turns, and a long job lets others have its worker", jobsInTurn(backend))
 		t.Run("who has fewer jobs that run comes before who has more", jobsFair(backend))
@@ -68,7 +78,7 @@ func TestJobs(t *testing.T) {
 
 func jobDone(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := backend.Open(t, storetest.WithClock(storetest.NewClock(noon)))
+		s := backend.Open(t, storetest.WithClock(testkit.NewClock(noon)))
 		s.Jobs.SetWork("count", func(_ context.Context, _ *job.Job, progress func(done, total int)) (any, error) {
 			progress(3, 7)
 			return map[string]int{"n": 7}, nil
@@ -88,6 +98,50 @@ func jobDone(backend storetest.Backend) func(*testing.T) {
 		require.Len(t, list, 1)
 		_, err = s.Jobs.List(t.Context(), 101)
 		require.True(t, store.HasCode(err, store.Unprocessable))
+	}
+}
+
+// refuseClaims makes each commit that changes a job fail, after its statements have run, until allow is called. The error contains
+// message. On PostgreSQL it is that of an unavailable database, which the worker treats on its own.
+func refuseClaims(t *testing.T, backend storetest.Backend) (message string, allow func()) {
+	t.Helper()
+	message = "FOREIGN KEY"
+	refuse, drop := `
+		CREATE TABLE no_rows (id INTEGER PRIMARY KEY);
+		CREATE TABLE refused (id INTEGER REFERENCES no_rows DEFERRABLE INITIALLY DEFERRED);
+		CREATE TRIGGER refuse AFTER UPDATE ON job BEGIN INSERT INTO refused VALUES (1); END`, `DROP TRIGGER refuse`
+	if backend.Name == "postgres" {
+		message = "refused"
+		refuse, drop = `
+			CREATE FUNCTION refuse() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '53200'; END $$;
+			CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON job DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()`, `DROP TRIGGER refuse ON job`
+	}
+	run := func(statements string) {
+		_, err := backend.SQL(t).ExecContext(t.Context(), statements)
+		require.NoError(t, err)
+	}
+	run(refuse)
+	return message, func() { run(drop) }
+}
+
+// jobNotClaimed has a worker try to claim a job, whose commit fails.
+func jobNotClaimed(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		log, ran := &testkit.LogBuffer{}, new(atomic.Int64)
+		s := backend.Open(t, func(c *shop.Config) { c.Log = slog.New(slog.NewTextHandler(log, nil)) })
+		s.Jobs.SetWork("counted", func(context.Context, *job.Job, func(done, total int)) (any, error) {
+			ran.Add(1)
+			return nil, nil
+		})
+		task := enqueue(t, s, "counted", 1)
+		message, allow := refuseClaims(t, backend)
+		storetest.RunWorker(t, s)
+		testkit.Eventually(t, true, func() bool { return strings.Contains(log.String(), message) }, "the worker tried")
+		require.Zero(t, ran.Load())
+		require.Equal(t, job.JobQueued, reaches(t, s, task.ID, job.JobQueued).State)
+		allow()
+		reaches(t, s, task.ID, job.JobSucceeded)
+		require.EqualValues(t, 1, ran.Load())
 	}
 }
 
@@ -233,7 +287,7 @@ func jobKept(backend storetest.Backend) func(*testing.T) {
 // ahead takes nothing from anybody.
 func jobTakenOver(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		gone := backend.Open(t, storetest.WithClock(storetest.NewClock(noon)))
+		gone := backend.Open(t, storetest.WithClock(testkit.NewClock(noon)))
 		started, goOn := make(chan struct{}), make(chan struct{})
 		gone.Jobs.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			close(started)
@@ -243,7 +297,7 @@ func jobTakenOver(backend storetest.Backend) func(*testing.T) {
 		task := enqueue(t, gone, "long", 1)
 		stop := storetest.RunWorker(t, gone)
 		<-started
-		next := backend.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(time.Now().Add(time.Hour)).Now })
+		next := backend.Open(t, func(c *shop.Config) { c.Clock = testkit.NewClock(time.Now().Add(time.Hour)).Now })
 		next.Jobs.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
 		storetest.RunWorker(t, next)
 		other := enqueue(t, next, "long", 2)
@@ -303,7 +357,6 @@ func jobsShared(backend storetest.Backend) func(*testing.T) {
 func jobsInTurn(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		s.Jobs.SetTurn(20 * time.Millisecond)
 		var mu sync.Mutex
 		var done []string
 		s.Jobs.SetWork("short", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
@@ -312,11 +365,14 @@ func jobsInTurn(backend storetest.Backend) func(*testing.T) {
 			done = append(done, string(job.Actor)+string(job.Input))
 			return nil, nil
 		})
+		const turn = 10 * time.Second
 		left := 3
 		s.Jobs.SetWork("long", func(ctx context.Context, job *job.Job, _ func(done, total int)) (any, error) {
-			for begun := time.Now(); left > 0; left-- {
-				time.Sleep(40 * time.Millisecond)
-				if err := s.Jobs.CheckTurn(ctx, begun); err != nil {
+			for ; left > 0; left-- {
+				if err := s.Jobs.CheckTurn(ctx, time.Now().Add(-turn/2)); err != nil {
+					return nil, fmt.Errorf("before its turn ended: %w", err)
+				}
+				if err := s.Jobs.CheckTurn(ctx, time.Now().Add(-turn)); err != nil {
 					return nil, err
 				}
 			}
@@ -325,11 +381,7 @@ func jobsInTurn(backend storetest.Backend) func(*testing.T) {
 			done = append(done, "long")
 			return nil, nil
 		})
-		ask := func(by store.Actor, kind job.JobKind, input any) *job.Job {
-			job, err := s.Jobs.EnqueueUnchecked(t.Context(), by, kind, input)
-			require.NoError(t, err)
-			return job
-		}
+		ask := func(by store.Actor, kind job.JobKind, input any) *job.Job { return enqueueAs(t, s, by, kind, input) }
 		jobs := []*job.Job{ask("a", "long", 0), ask("a", "short", 1), ask("a", "short", 2), ask("b", "short", 3)}
 		storetest.RunWorker(t, s)
 		for _, task := range jobs {
@@ -353,13 +405,11 @@ func jobsFair(backend storetest.Backend) func(*testing.T) {
 			return nil, nil
 		})
 		for n := range 4 {
-			_, err := s.Jobs.EnqueueUnchecked(t.Context(), "many", "held", n)
-			require.NoError(t, err)
+			enqueueAs(t, s, "many", "held", n)
 		}
 		storetest.RunWorker(t, s)
 		require.EqualValues(t, "many", <-started)
-		_, err := s.Jobs.EnqueueUnchecked(t.Context(), "one", "held", 0)
-		require.NoError(t, err)
+		enqueueAs(t, s, "one", "held", 0)
 		storetest.RunWorker(t, s)
 		require.EqualValues(t, "one", <-started, "who has none that runs comes first")
 		close(goOn)
@@ -371,7 +421,7 @@ func jobsFair(backend storetest.Backend) func(*testing.T) {
 
 func jobsForgotten(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(noon)
+		clock := testkit.NewClock(noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		s.Jobs.SetWork("count", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
 		stop := storetest.RunWorker(t, s)

@@ -45,7 +45,7 @@ func endsLease(err error) bool { return errors.Is(err, errCanceled) || errors.Is
 const (
 	heartbeatEvery = time.Second      // interval of lease renewals
 	leaseExpiry    = 10 * time.Second // age at which a lease expires
-	defaultTurn    = 10 * time.Second // after this time a job yields to waiting ones
+	maxTurn        = 10 * time.Second // longest run while other jobs wait
 )
 
 // Reasons why a job ends early.

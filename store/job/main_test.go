@@ -3,7 +3,7 @@ package job_test
 import (
 	"testing"
 
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m) }
+func TestMain(m *testing.M) { dbtest.Main(m) }

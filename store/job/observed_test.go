@@ -14,6 +14,7 @@ import (
 	"portico/store/db"
 	"portico/store/job"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 type stepKey struct{}
@@ -67,8 +68,8 @@ func TestJobAndSweepLogsHaveTheirContext(t *testing.T) {
 		ctx, stop := context.WithCancel(store.WithObserver(t.Context(), named{}))
 		ended := make(chan struct{})
 		go func() { defer close(ended); s.Work(ctx) }()
-		storetest.Eventually(t, any("job catalog_publish"), func() any { return log.step("a job failed") })
-		storetest.Eventually(t, any("sweep it"), func() any { return log.step("could not sweep it") })
+		testkit.Eventually(t, any("job catalog_publish"), func() any { return log.step("a job failed") })
+		testkit.Eventually(t, any("sweep it"), func() any { return log.step("could not sweep it") })
 		stop()
 		<-ended
 	})

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"time"
 
 	"portico/store/db"
 )
@@ -13,14 +12,13 @@ type Service struct {
 	jobs     chan struct{} // wakes the worker of this process
 	works    map[JobKind]JobWork
 	quota    Quota
-	maxTurn  time.Duration         // longest run while other jobs wait
 	janitor  func(context.Context) // runs sweeps until its context ends
 	jobWatch *db.Notifier[*Job]
 }
 
 // NewService returns a service that queues jobs within a quota. Its Work runs janitor in parallel.
 func NewService(d *db.DB, quota Quota, janitor func(context.Context)) *Service {
-	return &Service{db: d, jobs: make(chan struct{}, 1), works: map[JobKind]JobWork{}, quota: quota.orDefault(), maxTurn: defaultTurn, janitor: janitor, jobWatch: newJobWatch()}
+	return &Service{db: d, jobs: make(chan struct{}, 1), works: map[JobKind]JobWork{}, quota: quota.orDefault(), janitor: janitor, jobWatch: newJobWatch()}
 }
 
 // SetWork sets what runs the jobs of a kind. Call it before Work.

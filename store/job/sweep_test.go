@@ -13,6 +13,8 @@ import (
 	"portico/store/db"
 	"portico/store/job"
 	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // Of several servers one sweeps at a time; the next takes over from one that is
@@ -31,7 +33,7 @@ func TestSweeps(t *testing.T) {
 // opened is a database without a shop.
 func opened(t *testing.T, backend storetest.Backend) *db.DB {
 	t.Helper()
-	d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+	d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 	require.NoError(t, err)
 	require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 	t.Cleanup(func() { _ = d.Close() })
@@ -69,7 +71,7 @@ func sweepShared(backend storetest.Backend) func(*testing.T) {
 			}
 			all.Go(func() {
 				defer cancel()
-				storetest.Eventually(t, true, func() bool {
+				testkit.Eventually(t, true, func() bool {
 					gauges, err := h.Gauges(ctx)
 					return err == nil && gauges[0].Ended
 				})
@@ -96,7 +98,7 @@ func sweepTakenOver(backend storetest.Backend) func(*testing.T) {
 		}}})
 		kept(t, gone)
 		sql := backend.SQL(t)
-		storetest.Eventually(t, 1, func() (n int) {
+		testkit.Eventually(t, 1, func() (n int) {
 			require.NoError(t, sql.QueryRow(`SELECT COUNT(*) FROM sweep WHERE worker <> ''`).Scan(&n))
 			return n
 		})
@@ -151,9 +153,9 @@ func sweepSoon(backend storetest.Backend) func(*testing.T) {
 			return nil
 		}}})
 		kept(t, h)
-		storetest.Eventually(t, 1, func() int64 { return times.Load() })
+		testkit.Eventually(t, 1, func() int64 { return times.Load() })
 		h.Request("it")
-		storetest.Eventually(t, 2, func() int64 { return times.Load() })
+		testkit.Eventually(t, 2, func() int64 { return times.Load() })
 	}
 }
 
@@ -170,7 +172,7 @@ func sweepAside(backend storetest.Backend) func(*testing.T) {
 				return err
 			}
 		}
-		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Readers: 1, Timeouts: store.Timeouts{Connection: time.Second, Read: time.Minute, Lock: 20 * time.Second}})
+		d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Readers: 1, Timeouts: store.Timeouts{Connection: time.Second, Read: time.Minute, Lock: 20 * time.Second}})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { _ = d.Close() })
@@ -192,7 +194,7 @@ func sweepAside(backend storetest.Backend) func(*testing.T) {
 				ended <- err
 				return err
 			}}}))
-			storetest.Eventually(t, 1, func() (waiting int) {
+			testkit.Eventually(t, 1, func() (waiting int) {
 				require.NoError(t, backend.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
 				return waiting
 			})

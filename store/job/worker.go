@@ -97,7 +97,7 @@ func CheckLease(ctx context.Context, t *db.Tx, job *Job) error {
 
 // CheckTurn returns errYield if a job that has run since a time must yield to others.
 func (s *Service) CheckTurn(ctx context.Context, since time.Time) error {
-	if time.Since(since) < s.maxTurn {
+	if time.Since(since) < maxTurn {
 		return nil
 	}
 	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE finished_at = 0 AND state = $1 LIMIT 1`, string(JobQueued))

@@ -19,6 +19,7 @@ import (
 	"portico/store/settings"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestCodeCase(t *testing.T) {
@@ -60,6 +61,7 @@ func drawCasing(r *rapid.T, text string) string {
 // anyCasing: with the setting on every casing of a code finds it, and with it off only the exact one.
 func anyCasing(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
+		d.Backend.FullTestsOnlyOnPostgres(t)
 		n, ctx := 0, t.Context()
 		rapid.Check(t, func(r *rapid.T) {
 			n++
@@ -129,7 +131,7 @@ func caseConflicts(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, 2, storetest.CodesTotal(t, t.Context(), d.Store, "p"))
 		require.Zero(t, storetest.CodesTotal(t, t.Context(), d.Store, "q"), "nothing is half-written")
 
-		d.Clock.Advance(2 * storetest.Day) // p and q end
+		d.Clock.Advance(2 * testkit.Day) // p and q end
 		storetest.CreatePromotion(t, d.Store, "r", d.Clock.Now())
 		require.NoError(t, storetest.AddCodes(d.Store, "r", "sAVE"), "of a promotion that has ended")
 		found, err := d.Codes.Get(t.Context(), "Save")
@@ -243,11 +245,11 @@ func caseRaces(d *storetest.SharedStore) func(*testing.T) {
 			storetest.CreatePromotion(t, d.Store, fmt.Sprint("p", i), d.Clock.Now())
 		}
 		require.NoError(t, ignoreCase(t.Context(), d.Store, true))
-		for n := range storetest.QuickOrFull(5, 30) {
+		for n := range testkit.QuickOrFull(5, 30) {
 			require.Equal(t, 1, create(n))
 		}
 		require.NoError(t, ignoreCase(t.Context(), d.Store, false))
-		for n := range storetest.QuickOrFull(5, 30) {
+		for n := range testkit.QuickOrFull(5, 30) {
 			var wg sync.WaitGroup
 			var switched error
 			wg.Go(func() { switched = ignoreCase(t.Context(), d.Store, true) })

@@ -14,6 +14,7 @@ import (
 	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestCodeFilter compares each filter, in each order that it allows, with the codes that match one by one.
@@ -33,7 +34,7 @@ func TestCodeFilter(t *testing.T) {
 			require.NoError(t, err)
 		}
 		storetest.Import(t, s, storetest.JoinLines(storetest.CodeLine("past", "OLD-1", ``), storetest.CodeLine("past", "OLD-2", `,"max_uses":1,"uses":0`)))
-		second := storetest.Noon.Add(time.Hour)
+		second := testkit.Noon.Add(time.Hour)
 		since := func(operator string) []store.Range {
 			return []store.Range{{Attribute: store.SortCreatedAt, Operator: operator, Time: second}}
 		}

@@ -15,6 +15,7 @@ import (
 	codex "portico/store/promotion/code"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func generateLimited(backend storetest.Backend) func(*testing.T) {
@@ -86,7 +87,7 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 				"count is too high, 1: all clients wait for 10 codes; the limit is 10; "},
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)), func(config *shop.Config) { config.JobQuota = c.room })
+				s := backend.Open(t, storetest.WithClock(testkit.NewClock(testkit.Noon)), func(config *shop.Config) { config.JobQuota = c.room })
 				storetest.Import(t, s, storetest.PromotionLine("p", ``))
 				requested, by := []*job.Job{}, store.Actor("client:a")
 				ask := func(count int) error {

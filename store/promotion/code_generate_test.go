@@ -14,6 +14,7 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestGenerateCodes checks that code.Service.Generate creates exactly the requested number of
@@ -38,6 +39,7 @@ func TestGenerateCodes(t *testing.T) {
 
 func generateByPattern(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
+		backend.FullTestsOnlyOnPostgres(t)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
 		storetest.RunWorker(t, s)
 		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s,
@@ -61,9 +63,10 @@ func generateByPattern(backend storetest.Backend) func(*testing.T) {
 // then takes few transactions.
 func generateSlowDatabase(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
+		backend.PostgresOnly(t)
 		storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
-		network, address := storetest.NewProxy(t, backend)
+		network, address := backend.NewProxy(t)
 		s := backend.Open(t, func(config *shop.Config) { config.URL = address })
 		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 6000})
 		network.SetDelay(3 * time.Millisecond)
@@ -134,7 +137,8 @@ func generateTwice(backend storetest.Backend) func(*testing.T) {
 // generateAround generates codes until the pattern has hardly any left.
 func generateAround(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		left := storetest.QuickOrFull(10, 98)
+		backend.FullTestsOnlyOnPostgres(t)
+		left := testkit.QuickOrFull(10, 98)
 		lines := []string{storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``)}
 		for held := range 100 - left {
 			lines = append(lines, storetest.CodeLine("q", fmt.Sprintf("%02d", held), ``))
@@ -156,7 +160,7 @@ func generateAround(backend storetest.Backend) func(*testing.T) {
 // generateResumed stops workers in the middle of a job again and again.
 func generateResumed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		count := storetest.QuickOrFull(6_000, 30_000)
+		count := testkit.QuickOrFull(6_000, 30_000)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: count})
 		created := func() (n int) {
@@ -165,7 +169,7 @@ func generateResumed(backend storetest.Backend) func(*testing.T) {
 		}
 		for _, enough := range []int{1, count / 3, count / 2} {
 			stop := storetest.RunWorker(t, s)
-			storetest.Eventually(t, true, func() bool { return created() >= enough })
+			testkit.Eventually(t, true, func() bool { return created() >= enough })
 			stop()
 			between, err := s.Jobs.Get(t.Context(), task.ID)
 			require.NoError(t, err)
@@ -185,13 +189,13 @@ func generateResumed(backend storetest.Backend) func(*testing.T) {
 // generateLostLease expires a job's lease again and again while three workers compete for it.
 func generateLostLease(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		count := storetest.QuickOrFull(6_000, 60_000)
+		count := testkit.QuickOrFull(6_000, 60_000)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: count})
 		for _, s := range []*shop.Store{s, backend.Open(t), backend.Open(t)} {
 			storetest.RunWorker(t, s)
 		}
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, true, func() bool {
 			_, err := backend.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE finished_at = 0`)
 			require.NoError(t, err)
 			task, err = s.Jobs.Get(t.Context(), task.ID)
@@ -208,7 +212,7 @@ func generateCanceled(backend storetest.Backend) func(*testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 1_000_000})
 		storetest.RunWorker(t, s)
-		storetest.Eventually(t, true, func() bool { return len(storetest.ExportedCodes(t, s, "p")) > 0 })
+		testkit.Eventually(t, true, func() bool { return len(storetest.ExportedCodes(t, s, "p")) > 0 })
 		_, err := s.Jobs.Cancel(t.Context(), storetest.Actor, task.ID)
 		require.NoError(t, err)
 		task = storetest.WaitForJob(t, s, task.ID)

@@ -17,6 +17,7 @@ import (
 	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestRedeemCode tests redeem.Service.CheckCode, Redeem and Release: a code never exceeds its
@@ -178,7 +179,7 @@ func codeUnits(backend storetest.Backend) func(*testing.T) {
 			}
 			require.NoError(t, err)
 			require.Equal(t, &redeem.CodeUsage{ID: usage.ID, PromotionID: "p", Code: c.code, User: "u", Reference: fmt.Sprint("order-", i),
-				UnitsAsked: c.requested, Units: c.units, Actor: storetest.Actor, CreatedAt: storetest.Noon}, usage)
+				UnitsAsked: c.requested, Units: c.units, Actor: storetest.Actor, CreatedAt: testkit.Noon}, usage)
 		}
 		requireUsages(t, backend)
 	}
@@ -202,7 +203,7 @@ func codeReference(backend storetest.Backend) func(*testing.T) {
 			_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, other)
 			storetest.RequireError(t, err, store.Conflict, "reference", member)
 		}
-		clock.Set(storetest.Noon)
+		clock.Set(testkit.Noon)
 		_, err = s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
 		require.NoError(t, err, "an order may use several codes")
 		requireUsages(t, backend)
@@ -229,13 +230,13 @@ func codeReleased(backend storetest.Backend) func(*testing.T) {
 		one, err := s.Redemptions.Release(t.Context(), storetest.Actor, "order", new("A"))
 		require.NoError(t, err)
 		require.Len(t, one, 1)
-		require.Equal(t, storetest.Noon, one[0].ReleasedAt)
+		require.Equal(t, testkit.Noon, one[0].ReleasedAt)
 		require.Equal(t, []int{0, 4, 1}, []int{used("A"), used("B"), used("C")})
 		clock.Advance(time.Hour)
 		for range 3 {
 			all, err := s.Redemptions.Release(t.Context(), storetest.Actor, "order", nil)
 			require.NoError(t, err)
-			require.Equal(t, []time.Time{storetest.Noon, storetest.Noon.Add(time.Hour)}, []time.Time{all[0].ReleasedAt, all[1].ReleasedAt})
+			require.Equal(t, []time.Time{testkit.Noon, testkit.Noon.Add(time.Hour)}, []time.Time{all[0].ReleasedAt, all[1].ReleasedAt})
 			require.Equal(t, []int{0, 0, 1}, []int{used("A"), used("B"), used("C")})
 		}
 		_, err = s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 4, Reference: "order"})
@@ -317,6 +318,7 @@ func requireUsages(t *testing.T, backend storetest.Backend) {
 // uses of each reference.
 func codeModel(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
+		backend.FullTestsOnlyOnPostgres(t)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		round := 0
 		rapid.Check(t, func(r *rapid.T) {

@@ -15,13 +15,15 @@ import (
 	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // codeValid changes two promotions that have the same code at random. In all states, the valid
 // member of each read must agree with a check without a cart and with redeeming.
 func codeValid(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		backend.FullTestsOnlyOnPostgres(t)
+		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		round, looks := 0, 0
 		rapid.Check(t, func(r *rapid.T) {

@@ -15,6 +15,7 @@ import (
 	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestGroupedWrites checks that writes that share a transaction succeed or fail independently.
@@ -162,7 +163,7 @@ func groupedCreates(backend storetest.Backend) func(*testing.T) {
 			}
 		}
 		require.Equal(t, 123, len(codesOf(t, s, "p"))+len(codesOf(t, s, "q")), "each batch is atomic")
-		requireCodesClaimed(t, backend.SQL(t), storetest.Noon)
+		requireCodesClaimed(t, backend.SQL(t), testkit.Noon)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"portico/store/promotion/rule"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // redeemedOnce creates promotion "p" with codes A and B. Order 1 has redeemed A.
@@ -95,7 +96,7 @@ func archiveExpired(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, storetest.CountRows(t, d.DB, "promotion_archive"))
 		defer d.Clock.Set(d.Clock.Now())
-		d.Clock.Advance(store.DefaultRetention().CodeUsages + storetest.Day)
+		d.Clock.Advance(store.DefaultRetention().CodeUsages + testkit.Day)
 		require.NoError(t, s.Sweep(t.Context()))
 		for _, table := range []string{"promotion", "promotion_archive", "promotion_code", "code_claim", "code_usage", "code_usage_total"} {
 			require.Zero(t, storetest.CountRows(t, d.DB, table), table)
@@ -136,7 +137,7 @@ func codeRecreated(d *storetest.SharedStore) func(*testing.T) {
 		_, err := s.Codes.Delete(ctx, storetest.Actor, "p", []string{"A"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", new("A")), "a deleted code keeps its usages")
-		d.Clock.Advance(storetest.Day / 2)
+		d.Clock.Advance(testkit.Day / 2)
 		_, _, err = s.Codes.Create(ctx, storetest.Actor, "p", []code.NewCode{{Code: "A", MaxUses: new(1)}}, "")
 		require.NoError(t, err)
 		_, err = s.Redemptions.Redeem(ctx, storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 2"})

@@ -17,6 +17,7 @@ import (
 	"portico/store/promotion"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // requireCodesClaimed checks that no two promotions that have not ended share a code, and that
@@ -46,6 +47,7 @@ func requireCodesClaimed(t require.TestingT, db *sql.DB, now time.Time) {
 // each promotion has.
 func codesModel(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
+		backend.FullTestsOnlyOnPostgres(t)
 		d := storetest.NewSharedStore(t, backend)
 		rapid.Check(t, func(r *rapid.T) {
 			storetest.DeleteAllRows(r, d.DB)
@@ -53,7 +55,7 @@ func codesModel(backend storetest.Backend) func(*testing.T) {
 			live := func(id string) bool { return ends[id].After(d.Clock.Now()) }
 			for _, id := range []string{"p", "q", "r"} {
 				storetest.CreatePromotion(t, d.Store, id, d.Clock.Now())
-				ends[id], codes[id] = d.Clock.Now().Add(storetest.Day), map[string]bool{}
+				ends[id], codes[id] = d.Clock.Now().Add(testkit.Day), map[string]bool{}
 			}
 			for range rapid.IntRange(1, 12).Draw(r, "writes") {
 				id := rapid.SampledFrom([]string{"p", "q", "r"}).Draw(r, "promotion")
@@ -82,12 +84,12 @@ func codesModel(backend storetest.Backend) func(*testing.T) {
 						codes[id][code] = codes[id][code] && !known
 					}
 				case "wait":
-					d.Clock.Advance(storetest.Day / 2)
+					d.Clock.Advance(testkit.Day / 2)
 				case "extend":
 					if !live(id) {
 						codes[id] = map[string]bool{}
 					}
-					ends[id] = d.Clock.Now().Add(storetest.Day)
+					ends[id] = d.Clock.Now().Add(testkit.Day)
 					_, err := d.Promotions.Update(t.Context(), storetest.Actor, id,
 						promotion.PromotionChange{End: new(ends[id].Format(storetest.TimeFormat))}, false)
 					require.NoError(r, err)
@@ -108,11 +110,11 @@ func codesModel(backend storetest.Backend) func(*testing.T) {
 // stores.
 func codesRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clock)), backend.Open(t, storetest.WithClock(clock))}
 		const writers = 12
 		for n := range writers {
-			storetest.CreatePromotion(t, stores[0], fmt.Sprint("p", n), storetest.Noon)
+			storetest.CreatePromotion(t, stores[0], fmt.Sprint("p", n), testkit.Noon)
 		}
 		var group sync.WaitGroup
 		var mu sync.Mutex
@@ -143,7 +145,7 @@ func codesRaced(backend storetest.Backend) func(*testing.T) {
 		}
 		group.Wait()
 		require.Len(t, taken, 36, "each code has a promotion")
-		requireCodesClaimed(t, backend.SQL(t), storetest.Noon)
+		requireCodesClaimed(t, backend.SQL(t), testkit.Noon)
 	}
 }
 
@@ -151,17 +153,17 @@ func codesRaced(backend storetest.Backend) func(*testing.T) {
 // another.
 func reenabledRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
-		storetest.CreatePromotion(t, s, "p", storetest.Noon)
-		storetest.CreatePromotion(t, s, "q", storetest.Noon)
+		storetest.CreatePromotion(t, s, "p", testkit.Noon)
+		storetest.CreatePromotion(t, s, "q", testkit.Noon)
 		var group sync.WaitGroup
 		for n := range 4 {
 			group.Go(func() {
 				for round := range 15 {
 					switch n {
 					case 0: // ends it and enables it again
-						for _, end := range []time.Time{storetest.Noon.Add(-time.Minute), storetest.Noon.Add(storetest.Day)} {
+						for _, end := range []time.Time{testkit.Noon.Add(-time.Minute), testkit.Noon.Add(testkit.Day)} {
 							_, err := s.Promotions.Update(context.Background(), storetest.Actor, "p",
 								promotion.PromotionChange{Start: new("2024-01-01"), End: new(end.Format(storetest.TimeFormat))}, false)
 							if err != nil {
@@ -185,6 +187,6 @@ func reenabledRaced(backend storetest.Backend) func(*testing.T) {
 			    JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch AND promotion_code.code = code_claim.code
 			    GROUP BY code_claim.code HAVING COUNT(*) > 1) AS shared`).Scan(&shared))
 		require.Zero(t, shared)
-		requireCodesClaimed(t, backend.SQL(t), storetest.Noon)
+		requireCodesClaimed(t, backend.SQL(t), testkit.Noon)
 	}
 }

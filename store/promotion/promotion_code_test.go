@@ -13,6 +13,7 @@ import (
 	"portico/store/promotion"
 	"portico/store/promotion/code"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
@@ -128,6 +129,7 @@ func codesRefused(d *storetest.SharedStore) func(*testing.T) {
 // duplicate undoes all.
 func codesMaximum(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
+		d.Backend.FullTestsOnlyOnPostgres(t)
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
 		ctx, counter := store.CountStatements(t.Context())
@@ -145,9 +147,9 @@ func codesMaximum(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, code.MaxCodesPerRequest, storetest.CountRows(t, d.DB, "promotion_code"))
 		require.Equal(t, code.MaxCodesPerRequest, storetest.CountRows(t, d.DB, "code_claim"))
 
-		d.Clock.Advance(2 * storetest.Day)
+		d.Clock.Advance(2 * testkit.Day)
 		update, err := s.Promotions.Update(t.Context(), storetest.Actor, "p",
-			promotion.PromotionChange{End: new(d.Clock.Now().Add(storetest.Day).Format(storetest.TimeFormat))}, false)
+			promotion.PromotionChange{End: new(d.Clock.Now().Add(testkit.Day).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, code.MaxCodesPerRequest, update.CodesDeleted)
 		require.NoError(t, s.Sweep(t.Context()), "in several batches")
@@ -211,6 +213,6 @@ func codesImported(d *storetest.SharedStore) func(*testing.T) {
 		storetest.Import(t, s, storetest.JoinLines(storetest.ShopLine("promotion_code", "code-1")))
 		require.Equal(t, []string{"TEN-OFF"}, codesOf(t, s, "ten-off"))
 		require.Contains(t, storetest.Export(t, s), storetest.ShopLine("promotion_code", "code-1"))
-		d.Clock.Set(storetest.Noon)
+		d.Clock.Set(testkit.Noon)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"portico/store/promotion"
 	"portico/store/promotion/rule"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
@@ -20,13 +21,13 @@ func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "", promotion.PromotionChange{RequireDescription: true})
 		requireErrors(t, err, "UNPROCESSABLE name", "UNPROCESSABLE promotion_type", "UNPROCESSABLE start", "UNPROCESSABLE end",
 			"UNPROCESSABLE description", "UNPROCESSABLE schema")
-		change := storetest.TenPercentOff(storetest.Noon)
+		change := storetest.TenPercentOff(testkit.Noon)
 		change.Description, change.RequireDescription = nil, true
 		_, err = d.Promotions.Create(t.Context(), storetest.Actor, "", change)
 		storetest.RequireError(t, err, store.Unprocessable, "description", "required", "may be empty")
 		usd := []store.CurrencyAmount{{Currency: "USD", Minor: 500}}
 		for _, kind := range []rule.PromotionType{rule.FixedDiscount, rule.ItemFixedDiscount} {
-			change = storetest.TenPercentOff(storetest.Noon)
+			change = storetest.TenPercentOff(testkit.Noon)
 			change.Type, change.Schema = &kind, json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)
 			change.MaxDiscountValue = givenAmounts()
 			p, err := d.Promotions.Create(t.Context(), storetest.Actor, "", change)
@@ -37,7 +38,7 @@ func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 			_, err = d.Promotions.Update(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{MaxDiscountValue: givenAmounts(usd...)}, false)
 			storetest.RequireError(t, err, store.Unprocessable, "max_discount_value", string(kind))
 		}
-		change = storetest.TenPercentOff(storetest.Noon)
+		change = storetest.TenPercentOff(testkit.Noon)
 		change.MaxDiscountValue, change.MinCartValue = givenAmounts(usd...),
 			givenAmounts(store.CurrencyAmount{Minor: 5}, store.CurrencyAmount{Currency: "usd", Minor: -1})
 		_, err = d.Promotions.Create(t.Context(), storetest.Actor, "", change)
@@ -97,7 +98,7 @@ func promotionSchemas(d *storetest.SharedStore) func(*testing.T) {
 		want := map[string]string{}
 		for kind, list := range schemas {
 			for i, schema := range list {
-				change := storetest.TenPercentOff(storetest.Noon)
+				change := storetest.TenPercentOff(testkit.Noon)
 				change.Type, change.Schema, change.Currencies = &kind, json.RawMessage(schema), json.RawMessage(`[]`)
 				id := fmt.Sprint(kind, i)
 				_, err := d.Promotions.Create(t.Context(), storetest.Actor, id, change)
@@ -143,7 +144,7 @@ func promotionDetailsAgain(d *storetest.SharedStore) func(*testing.T) {
 			}
 			written := 0
 			for _, schema := range schemas {
-				change := storetest.TenPercentOff(storetest.Noon)
+				change := storetest.TenPercentOff(testkit.Noon)
 				change.Type, change.Schema = &kind, json.RawMessage(schema)
 				before, err := d.Promotions.Create(t.Context(), storetest.Actor, "", change)
 				if err != nil {
@@ -181,7 +182,7 @@ func meaning(p *rule.Promotion) (list []any) {
 
 func promotionCurrencies(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
-		change := storetest.TenPercentOff(storetest.Noon)
+		change := storetest.TenPercentOff(testkit.Noon)
 		change.Type, change.Schema = new(rule.XForAmount), json.RawMessage(`{"x":2,"targets":["A"],"currencies":[{"currency":"USD","amount":5},{"currency":"ZZZ","amount":5}]}`)
 		change.MinCartValue = givenAmounts(store.CurrencyAmount{Currency: "QQQ", Minor: 5}, store.CurrencyAmount{Currency: "JPY", Minor: 5})
 		change.MaxDiscountValue = givenAmounts(store.CurrencyAmount{Currency: "QQQ", Minor: 5})

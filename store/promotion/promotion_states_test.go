@@ -11,6 +11,7 @@ import (
 	"portico/store/promotion"
 	"portico/store/promotion/rule"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // promotionStates moves a promotion through scheduled, active, expired and enabled again, and
@@ -73,7 +74,7 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 		worker, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); s.Jobs.Work(worker) }()
-		storetest.Eventually(t, 0, func() int { return storetest.CountRows(t, d.DB, "promotion_purge") })
+		testkit.Eventually(t, 0, func() int { return storetest.CountRows(t, d.DB, "promotion_purge") })
 		stop()
 		<-done
 		require.Equal(t, 1, storetest.CountRows(t, d.DB, "promotion_code"))
@@ -87,9 +88,9 @@ func promotionDryRun(d *storetest.SharedStore) func(*testing.T) {
 		s, now := d.Store, d.Clock.Now()
 		storetest.CreatePromotion(t, s, "dry", now)
 		require.NoError(t, storetest.AddCodes(s, "dry", "A", "B", "C"))
-		d.Clock.Advance(2 * storetest.Day)
+		d.Clock.Advance(2 * testkit.Day)
 		before := storetest.Export(t, s)
-		change := promotion.PromotionChange{Name: new("Again"), End: new(now.Add(9 * storetest.Day).Format(storetest.TimeFormat))}
+		change := promotion.PromotionChange{Name: new("Again"), End: new(now.Add(9 * testkit.Day).Format(storetest.TimeFormat))}
 		update, err := s.Promotions.Update(t.Context(), storetest.Actor, "dry", change, true)
 		require.NoError(t, err)
 		require.Equal(t, []any{3, "Again", rule.PromotionActive}, []any{update.CodesDeleted, update.Promotion.Name, update.Promotion.State})
@@ -134,9 +135,9 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 		storetest.CreatePromotion(t, s, "heir", d.Clock.Now())
 		require.NoError(t, storetest.AddCodes(s, "heir", "MINE"), "the code is free")
 
-		d.Clock.Advance(2 * storetest.Day)
+		d.Clock.Advance(2 * testkit.Day)
 		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "auto",
-			promotion.PromotionChange{End: new(d.Clock.Now().Add(storetest.Day).Format(storetest.TimeFormat))}, false)
+			promotion.PromotionChange{End: new(d.Clock.Now().Add(testkit.Day).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"), "a new code, without the others")
 		c, err := s.Codes.Get(t.Context(), "auto_auto")

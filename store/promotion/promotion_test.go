@@ -1,4 +1,4 @@
-package promotion
+package promotion_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/promotion"
 	"portico/store/promotion/code"
 	"portico/store/promotion/rule"
 )
@@ -20,20 +21,17 @@ func TestIdempotencyInputEncoding(t *testing.T) {
 		a.SetDigits(text)
 		return a
 	}
-	number, five, yes := int64(5), 5, true
 	for want, input := range map[string]any{
-		`{}`: PromotionChange{MinCartValue: []rule.AmountInput{}},
+		`{}`: promotion.PromotionChange{MinCartValue: []rule.AmountInput{}},
 		`{"name":"n","enabled":true,"start":"n","end":"n","minCartValue":[{"amount":"5","currency":"USD"},{"amount":"05","currency":"USD"},{"amount":"none","currency":"USD"},{"amount":"","currency":""}],` +
-			`"maxApplicationsPerCart":5,"details":{"xForY":{"x":3,"skus":[]}},"restDetails":{"x":3},"targetCatalogIds":["a"]}`: PromotionChange{Name: ptr("n"), Details: &rule.DetailsInput{XForY: &rule.Details{X: 3, SKUs: []string{}}},
-			Enabled: &yes, Start: ptr("n"), End: ptr("n"), MaxApplicationsPerCart: &five,
-			MinCartValue: []rule.AmountInput{{Currency: "USD", Minor: &number}, digits("05"), digits("none"), {}},
+			`"maxApplicationsPerCart":5,"details":{"xForY":{"x":3,"skus":[]}},"restDetails":{"x":3},"targetCatalogIds":["a"]}`: promotion.PromotionChange{Name: new("n"), Details: &rule.DetailsInput{XForY: &rule.Details{X: 3, SKUs: []string{}}},
+			Enabled: new(true), Start: new("n"), End: new("n"), MaxApplicationsPerCart: new(5),
+			MinCartValue: []rule.AmountInput{{Currency: "USD", Minor: new(int64(5))}, digits("05"), digits("none"), {}},
 			RestDetails:  json.RawMessage(`{"x":3}`), TargetCatalogIDs: []string{"a"}},
 		`[{},{"code":"A","users":["u"]},{"maxUses":5,"consumeUnit":"per_item","users":["u"]},{"users":[]}]`: []*code.NewCode{{},
 			{Code: "A", User: code.OneCodeUser("u")},
-			{MaxUses: &five, ConsumeUnit: code.PerItem, User: code.CodeUsers([]string{"u"})}, {User: code.CodeUsers([]string{})}},
+			{MaxUses: new(5), ConsumeUnit: code.PerItem, User: code.CodeUsers([]string{"u"})}, {User: code.CodeUsers([]string{})}},
 	} {
 		require.JSONEq(t, want, string(store.Encode(input)))
 	}
 }
-
-func ptr[T any](value T) *T { return &value }

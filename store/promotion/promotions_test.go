@@ -14,6 +14,7 @@ import (
 	"portico/store/promotion"
 	"portico/store/promotion/rule"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestPromotions(t *testing.T) {
@@ -198,7 +199,7 @@ func promotionSchemaRules(d *storetest.SharedStore) func(*testing.T) {
 			{rule.PercentDiscount, leaf("colour", `"x"`), "schema.conditions.0.type"},
 			{rule.PercentDiscount, `{"percent":5,"conditions":[{"field":"f","type":"string","value":"x"}]}`, "schema.conditions.0.template"},
 		} {
-			change := storetest.TenPercentOff(storetest.Noon)
+			change := storetest.TenPercentOff(testkit.Noon)
 			change.Type, change.Schema = &c.kind, json.RawMessage(c.schema)
 			p, err := d.Promotions.Create(t.Context(), storetest.Actor, "", change)
 			if c.member == "" {
@@ -209,11 +210,11 @@ func promotionSchemaRules(d *storetest.SharedStore) func(*testing.T) {
 			require.Error(t, err, "%s %s", c.kind, c.schema)
 			require.Equal(t, c.member, strings.Join(store.AsErrors(err)[0].Path, "."), "%s %s: %v", c.kind, c.schema, err)
 		}
-		change := storetest.TenPercentOff(storetest.Noon)
+		change := storetest.TenPercentOff(testkit.Noon)
 		change.Name, change.Start, change.End = new(""), new("soon"), new("2024-13-01")
 		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "", change)
 		require.Len(t, store.AsErrors(err), 3, "all errors at once: %v", err)
-		change = storetest.TenPercentOff(storetest.Noon)
+		change = storetest.TenPercentOff(testkit.Noon)
 		change.End = change.Start
 		_, err = d.Promotions.Create(t.Context(), storetest.Actor, "", change)
 		storetest.RequireError(t, err, store.Unprocessable, "end", "must be after start")
@@ -222,7 +223,7 @@ func promotionSchemaRules(d *storetest.SharedStore) func(*testing.T) {
 
 func promotionSchemaMembers(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
-		change := storetest.TenPercentOff(storetest.Noon)
+		change := storetest.TenPercentOff(testkit.Noon)
 		change.TargetCatalogs, change.Conditions = []string{"main"}, json.RawMessage(`{}`)
 		p, err := d.Promotions.Create(t.Context(), storetest.Actor, "p", change)
 		require.NoError(t, err)

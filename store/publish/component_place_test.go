@@ -10,6 +10,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // Components of a product are found by the places that are stored with it: a delta that gives a component another place
@@ -26,8 +27,8 @@ func TestComponentPlaces(t *testing.T) {
 		storetest.Publish(t, s, "main")
 		require.NotZero(t, storetest.View(t, s, release.ShopperContext{}).Release.BaseID)
 		require.Zero(t, componentLookUps(t, s, "kit"), "easel-oak has another place")
-		c := newRandomShop(t, s, storetest.Seed(t))
-		for range storetest.QuickOrFull(10, 60) {
+		c := newRandomShop(t, s, testkit.Seed(t))
+		for range testkit.QuickOrFull(10, 60) {
 			c.step(t)
 			storetest.Publish(t, s, "main")
 			for _, id := range c.products {

@@ -11,12 +11,13 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // deltaOfLongLists changes products of lists that are stored in several parts.
 func deltaOfLongLists(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnly(t, "lists of several parts are thousands of products")
+		testkit.FullTestsOnly(t, "lists of several parts are thousands of products")
 		url := backend.OtherURL(t)
 		open := func(config *shop.Config) { config.URL = url }
 		s, plain := backend.Open(t, open), backend.Open(t, open, storetest.WithoutDeltas)

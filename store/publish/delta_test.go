@@ -21,6 +21,7 @@ import (
 	"portico/store/release/segment"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestDeltas checks that releases stored as deltas of a base show the same as complete ones.
@@ -230,10 +231,10 @@ func (c *randomShop) step(t require.TestingT) {
 
 func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		for seed := range uint64(storetest.QuickOrFull(1, 4)) {
+		for seed := range uint64(testkit.QuickOrFull(1, 4)) {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				url := backend.OtherURL(t)
-				open := func(config *shop.Config) { config.URL, config.Clock = url, storetest.NewClock(storetest.Noon).Now }
+				open := func(config *shop.Config) { config.URL, config.Clock = url, testkit.NewClock(testkit.Noon).Now }
 				s := backend.Open(t, open)
 				layered := backend.Open(t, open, storetest.WithLayers)
 				plain := backend.Open(t, open, storetest.WithoutDeltas)
@@ -246,7 +247,7 @@ func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 				storetest.Publish(t, s, "main")
 				deltas, layers, rounds := 0, 0, 9
 				if backend.Name == "postgres" { // the rules do not depend on the database
-					rounds = storetest.QuickOrFull(4, 9)
+					rounds = testkit.QuickOrFull(4, 9)
 				}
 				for round := range rounds {
 					c.done = append(c.done, "publish")
@@ -263,7 +264,7 @@ func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 					require.NoError(t, err)
 					require.Zero(t, other.BaseID)
 					require.Zero(t, other.Added+other.Changed+other.Removed, "equal releases have no differences: %v", c.done)
-					shopper := []release.ShopperContext{{}, {Languages: storetest.Languages("fr"), Currency: "EUR"}}[round%2]
+					shopper := []release.ShopperContext{{}, {Languages: testkit.Languages("fr"), Currency: "EUR"}}[round%2]
 					shopper.ReleaseID = other.UUID()
 					want := viewText(t, storetest.View(t, plain, shopper), c)
 					shopper.ReleaseID = newest.UUID()
@@ -487,7 +488,7 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 func deltaSmall(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var first int
-		for _, products := range []int{300, storetest.QuickOrFull(1000, 3000)} {
+		for _, products := range []int{300, testkit.QuickOrFull(1000, 3000)} {
 			url := backend.OtherURL(t)
 			s := backend.Open(t, func(config *shop.Config) { config.URL = url })
 			text := storetest.GenerateShop(t, products, 5)
@@ -533,7 +534,7 @@ func change(text, name string, from, n int) string {
 // upon the served release, some with the products of the layers above the base.
 func deltaStatements(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		for _, products := range []int{100, storetest.QuickOrFull(600, 3000)} {
+		for _, products := range []int{100, testkit.QuickOrFull(600, 3000)} {
 			url := backend.OtherURL(t)
 			open := func(config *shop.Config) { config.URL = url }
 			s := backend.Open(t, open)
@@ -586,7 +587,7 @@ func deltaFewStatements(backend storetest.Backend) func(*testing.T) {
 // publications, but for the few that join layers.
 func deltaCost(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
 		url := backend.OtherURL(t)
 		open := func(config *shop.Config) { config.URL = url }
 		s := backend.Open(t, open)
@@ -594,7 +595,7 @@ func deltaCost(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, text)
 		catalog := storetest.CatalogID(t, text)
 		storetest.Publish(t, s, catalog)
-		rounds := storetest.QuickOrFull(24, 80)
+		rounds := testkit.QuickOrFull(24, 80)
 		var first, least, newest *segment.Release
 		written := 0
 		for round := range rounds {
@@ -635,8 +636,8 @@ func requireSameLists(t *testing.T, backend storetest.Backend, open func(*shop.C
 // delta of it.
 func deltaBase(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
-		clock := storetest.NewClock(storetest.Noon)
+		backend.FullTestsOnlyOnPostgres(t)
+		clock := testkit.NewClock(testkit.Noon)
 		url := backend.OtherURL(t)
 		open := func(config *shop.Config) { config.URL = url; storetest.WithClock(clock)(config) }
 		s, db := backend.Open(t, open), backend.SQLAt(t, url)
@@ -758,7 +759,7 @@ func deltaOfFirst(backend storetest.Backend) func(*testing.T) {
 // deltaSwept publishes until old deltas are swept.
 func deltaSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		storetest.Publish(t, s, "main")

@@ -16,6 +16,7 @@ import (
 	"portico/store/release/segment"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // viewReads are ways to read through a view. Each returns all that it read.
@@ -73,7 +74,7 @@ func viewReads(t *testing.T) map[string]func(v *release.View) string {
 		"the products of a node": {NodeID: "tools"}, "of another": {NodeID: "paints"}, "of a hierarchy": {NodeID: "seasons"}, "of a missing node": {NodeID: "new-node"}, "all products": {},
 		"unlisted ones too": {Unlisted: true}, "by name": {NodeID: "tools", Sort: store.Sort{By: store.SortName}}, "by price": {NodeID: "tools", Sort: store.Sort{By: store.SortPrice}},
 		"by id of a filter": {Filter: term("id", "chalk")}, "by SKU in a node": {NodeID: "paints", Filter: term("sku", "CHALK")}, "by slug": {Filter: term("slug", "new")}, "by tag": {Filter: term("tags", "paint")},
-		"by search": {Filter: release.ProductFilter{Searches: []index.Search{search}}}, "by date": {Filter: release.ProductFilter{Ranges: []store.Range{{Attribute: store.SortUpdatedAt, Operator: "gt", Time: storetest.Noon.AddDate(0, -5, 0)}}}},
+		"by search": {Filter: release.ProductFilter{Searches: []index.Search{search}}}, "by date": {Filter: release.ProductFilter{Ranges: []store.Range{{Attribute: store.SortUpdatedAt, Operator: "gt", Time: testkit.Noon.AddDate(0, -5, 0)}}}},
 		"a node with what is below it": {NodeID: "tools", Descendants: true}, "by name with what is below it": {NodeID: "tools", Descendants: true, Sort: store.Sort{By: store.SortName}},
 		"a node with nothing below it": {NodeID: "paints", Descendants: true}, "a hierarchy with all nodes": {NodeID: "workshop", Descendants: true},
 		"parents": {Unlisted: true, Variants: release.VariantsParents}, "children of parents": {NodeID: "paints", Variants: release.VariantsChildren},

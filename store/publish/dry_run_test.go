@@ -14,6 +14,7 @@ import (
 	"portico/store/release/segment"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestDryRunEqualsPublication draws changes of a shop: a dry run says what the publication then changes, by the
@@ -21,10 +22,10 @@ import (
 func TestDryRunEqualsPublication(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		for seed := range uint64(storetest.QuickOrFull(1, 2)) {
+		for seed := range uint64(testkit.QuickOrFull(1, 2)) {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				url := backend.OtherURL(t)
-				open := func(config *shop.Config) { config.URL, config.Clock = url, storetest.NewClock(storetest.Noon).Now }
+				open := func(config *shop.Config) { config.URL, config.Clock = url, testkit.NewClock(testkit.Noon).Now }
 				s := backend.Open(t, open)
 				plain := backend.Open(t, open, storetest.WithoutDeltas)
 				storetest.Import(t, s, storetest.ShopFile)
@@ -33,7 +34,7 @@ func TestDryRunEqualsPublication(t *testing.T) {
 				before := publishBy(t, s)
 				require.Equal(t, compare.DifferenceCount{Added: before.Products}, first.Counts[compare.ResourceProduct])
 				c := newRandomShop(t, s, seed+40)
-				deltas, publications, rounds := 0, 0, storetest.QuickOrFull(8, 16)
+				deltas, publications, rounds := 0, 0, testkit.QuickOrFull(8, 16)
 				for round := range rounds {
 					for range c.IntN(5) {
 						c.step(t)
@@ -90,7 +91,7 @@ func publishBy(t *testing.T, s *shop.Store) *segment.Release {
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s, db := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon))), backend.SQL(t)
+		s, db := backend.Open(t, storetest.WithClock(testkit.NewClock(testkit.Noon))), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		storetest.Publish(t, s, "main")
 		require.Empty(t, dryRun(t, s))

@@ -11,13 +11,14 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestPublicationAndLog: a publication that writes more than SQLite's write-ahead log should hold lets it start
 // again, and shows what was authored when it began, also if that changes meanwhile.
 func TestPublicationAndLog(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "publishes 8,000 products")
+	testkit.FullTestsOnly(t, "publishes 8,000 products")
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		var text strings.Builder
 		require.NoError(t, datagen.WriteShop(&text, 8000, 1)) // eight batches

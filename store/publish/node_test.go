@@ -12,6 +12,7 @@ import (
 	"portico/store/release/segment"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestNodesAreListedByPosition: lists of nodes without a sort are in the merchant's order, which a publication changes
@@ -123,7 +124,7 @@ func TestAttributesOfNodes(t *testing.T) {
 					`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, node(`"season":["spring","fall"],"width":4.50`), `{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["h"]}}`))
 				requireAttributes := func(want ...string) {
 					t.Helper()
-					v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages("fr")})
+					v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages("fr")})
 					n, err := v.Node(t.Context(), "n")
 					require.NoError(t, err)
 					lists, err := v.NodeAttributes(t.Context(), []*segment.CatalogNode{n}, nil)

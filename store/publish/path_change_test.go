@@ -10,6 +10,7 @@ import (
 
 	"portico/store/release"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestPathChangesAreBounded counts the rows of moves, and what a sweep leaves of many.
@@ -51,7 +52,7 @@ func TestPathChangesAreBounded(t *testing.T) {
 
 		for _, statement := range []string{
 			fmt.Sprintf(`INSERT INTO path_change SELECT 'main', 'loop', 3, 'h', 'node', CAST(x.n * 1000 + y.n AS TEXT), FALSE FROM (WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 99) SELECT n FROM c) AS x,
-				(WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < %d) SELECT n FROM c) AS y`, storetest.QuickOrFull(10, 999)), // the catalog has too many in the full tests only
+				(WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < %d) SELECT n FROM c) AS y`, testkit.QuickOrFull(10, 999)), // the catalog has too many in the full tests only
 			`INSERT INTO path_change SELECT 'main', 'back', 1000000 + n, 'h', 'node', 'a', FALSE FROM (WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 1499) SELECT n FROM c) AS x`,
 			`INSERT INTO path_change SELECT 'gone', slug, turn, above_id, kind, target_id, came FROM path_change WHERE slug = 'back'`,
 		} {

@@ -13,6 +13,7 @@ import (
 	"portico/store/release/segment"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestPublish checks what a shopper sees after Service.Publish: products, lists, their order and
@@ -98,7 +99,7 @@ func publishCurated(v *release.View) func(*testing.T) {
 			require.NoError(t, err)
 			var curated []string
 			for _, product := range slice.Items {
-				attributes := storetest.JSONAt(t, storetest.ProductJSON(t, product), "attributes").(map[string]any)
+				attributes := testkit.JSONAt(t, storetest.ProductJSON(t, product), "attributes").(map[string]any)
 				if product.Curated {
 					curated = append(curated, product.ID())
 					require.Equal(t, true, attributes["curated_product"])
@@ -118,7 +119,7 @@ func publishDrafts(s *shop.Store) func(*testing.T) {
 		ids, skus := storetest.ShopDrafts()
 		words := append(append(ids, skus...), "Unannounced", "secret-")
 		for _, locale := range []string{"", "fr", "zh-Hant"} {
-			v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(locale)})
+			v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages(locale)})
 			for _, id := range append(storetest.ProductIDs(t, v, release.ProductQuery{}), "easel-oak", "frame") {
 				text := string(storetest.FindProduct(t, v, id).AppendJSON(nil))
 				for _, word := range words {
@@ -200,7 +201,7 @@ func publishCrumbs(v *release.View) func(*testing.T) {
 			t.Run(id, func(t *testing.T) {
 				found := storetest.FindProduct(t, v, id)
 				require.Equal(t, c.nodes, found.NodeIDs())
-				require.Equal(t, c.crumbs, storetest.JSONAt(t, storetest.ProductJSON(t, found), "meta", "bread_crumbs"))
+				require.Equal(t, c.crumbs, testkit.JSONAt(t, storetest.ProductJSON(t, found), "meta", "bread_crumbs"))
 			})
 		}
 	}
@@ -226,7 +227,7 @@ func publishFiles(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, []any{
 			map[string]any{"type": "file", "id": "photo-1", "created_at": "2023-01-05T00:00:00.000"},
 			map[string]any{"type": "file", "id": "photo-2", "created_at": nil},
-		}, storetest.JSONAt(t, storetest.ProductJSON(t, anvil), "relationships", "files", "data"))
+		}, testkit.JSONAt(t, storetest.ProductJSON(t, anvil), "relationships", "files", "data"))
 		storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("file", "photo-1", "anvil.jpg", "other.jpg")))
 		frozen, err := v.FilesByID(t.Context(), []string{"photo-1"})
 		require.NoError(t, err)
@@ -317,7 +318,7 @@ func publishNodes(v *release.View) func(*testing.T) {
 		byID, err := v.Nodes(t.Context(), release.NodeQuery{Sort: store.Sort{By: store.SortID}})
 		require.NoError(t, err)
 		require.Equal(t, idsOf(byID.Items), idsOf(oldest.Items), "all were created at once")
-		later, err := v.Nodes(t.Context(), release.NodeQuery{Filter: release.NodeFilter{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: storetest.Noon}}}})
+		later, err := v.Nodes(t.Context(), release.NodeQuery{Filter: release.NodeFilter{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: testkit.Noon}}}})
 		require.NoError(t, err)
 		require.Empty(t, later.Items)
 		_, err = v.Products(t.Context(), release.ProductQuery{Edge: release.EdgeChildren, Of: "nobody"})
@@ -339,7 +340,7 @@ func publishTyped(v *release.View) func(*testing.T) {
 	return func(t *testing.T) {
 		anvil := storetest.FindProduct(t, v, "anvil")
 		members := storetest.ProductJSON(t, anvil)
-		attribute := func(name string) any { return storetest.JSONAt(t, members, "attributes", name) }
+		attribute := func(name string) any { return testkit.JSONAt(t, members, "attributes", name) }
 		require.Equal(t, "Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>", anvil.Description())
 		for name, text := range map[string]string{
 			"name": anvil.Name(), "description": anvil.Description(), "sku": anvil.SKU(), "slug": anvil.Slug(),

@@ -14,6 +14,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestPublishedAt: published_at of a product or node is when a catalog first showed this version
@@ -23,12 +24,12 @@ func TestPublishedAt(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		for name, options := range map[string][]func(*shop.Config){"deltas": nil, "complete releases": {storetest.WithoutDeltas}} {
 			t.Run(name, func(t *testing.T) {
-				clock := storetest.NewClock(storetest.Noon)
+				clock := testkit.NewClock(testkit.Noon)
 				s := storetest.OpenPublished(t, backend, append(options, storetest.WithClock(clock))...)
 				first := publishedAt(t, s)
 				require.Greater(t, len(first), 10)
 				for id, at := range first {
-					require.Equal(t, storetest.Noon, at, id)
+					require.Equal(t, testkit.Noon, at, id)
 				}
 				want := maps.Clone(first)
 				change := func(line string, changed ...string) {

@@ -14,6 +14,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // releasesOf returns the IDs of a catalog's releases, newest first, and a line of their
@@ -37,7 +38,7 @@ func releasesOf(t *testing.T, s *shop.Store, catalog string) (ids []string, text
 
 func releasesListed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		s := backend.Open(t, storetest.WithClock(testkit.NewClock(testkit.Noon)))
 		storetest.Import(t, s, storetest.ShopFile)
 		_, text := releasesOf(t, s, "main")
 		require.Empty(t, text)
@@ -90,7 +91,7 @@ func releaseServedLater(backend storetest.Backend) func(*testing.T) {
 
 func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		here, there := backend.Open(t, storetest.WithClock(clock)), backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, here, storetest.ShopFile)
 		for _, version := range []string{"One", "Two", "Three"} {
@@ -139,7 +140,7 @@ func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, ids[i], release.UUID())
 			require.Equal(t, want, seen(here), "immediately")
-			storetest.Eventually(t, want, func() string { return seen(there) })
+			testkit.Eventually(t, want, func() string { return seen(there) })
 			for _, s := range []*shop.Store{here, there} {
 				for k, id := range ids {
 					requireCursors(s, id, k >= i, "served and not rolled back")
@@ -211,7 +212,7 @@ func releasePreviewed(backend storetest.Backend) func(*testing.T) {
 // in either order.
 func releaseSweptAndServed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s, other := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
 		storetest.Import(t, s, storetest.ShopFile)
 		for round := range 4 {

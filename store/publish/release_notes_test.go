@@ -12,20 +12,21 @@ import (
 	"portico/store/publish"
 	"portico/store/release/segment"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestReleaseNotes checks what is stored with a release, and how it is changed.
 func TestReleaseNotes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
 		made, err := s.Publisher.PublishWithNotes(t.Context(), "client:a", "main", publish.ReleaseNotes{Label: "winter", Note: "new prices\nfor all"}, nil)
 		require.NoError(t, err)
 		stored, err := s.Releases.Get(t.Context(), made.UUID())
 		require.NoError(t, err)
-		require.Equal(t, []any{"winter", "new prices\nfor all", store.Actor("client:a"), storetest.Noon, false},
+		require.Equal(t, []any{"winter", "new prices\nfor all", store.Actor("client:a"), testkit.Noon, false},
 			[]any{stored.Label, stored.Note, stored.Actor, stored.ServedAt.UTC(), stored.Retained})
 		require.Greater(t, stored.Bytes, int64(10_000))
 		require.Equal(t, made.Bytes, stored.Bytes)
@@ -43,11 +44,11 @@ func TestReleaseNotes(t *testing.T) {
 		serveRelease(t, s, made.UUID())
 		back, err := s.Releases.Get(t.Context(), made.UUID())
 		require.NoError(t, err)
-		require.Equal(t, storetest.Noon.Add(2*time.Hour), back.ServedAt.UTC(), "when it was served again")
+		require.Equal(t, testkit.Noon.Add(2*time.Hour), back.ServedAt.UTC(), "when it was served again")
 		clock.Advance(time.Hour)
 		serveRelease(t, s, made.UUID())
 		back, _ = s.Releases.Get(t.Context(), made.UUID())
-		require.Equal(t, storetest.Noon.Add(2*time.Hour), back.ServedAt.UTC(), "it was served already")
+		require.Equal(t, testkit.Noon.Add(2*time.Hour), back.ServedAt.UTC(), "it was served already")
 
 		changed, err := s.Publisher.UpdateRelease(t.Context(), storetest.Actor, made.UUID(), publish.ReleaseUpdate{Label: new("summer")})
 		require.NoError(t, err)
@@ -74,7 +75,7 @@ func TestReleaseNotes(t *testing.T) {
 func TestRetainedReleases(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s, plain := backend.Open(t, storetest.WithClock(clock)), backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
 		storetest.Import(t, s, storetest.ShopFile)
 		storetest.Publish(t, s, "main")

@@ -13,6 +13,7 @@ import (
 	"portico/store/release/routing"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // rollBackToFirst publishes three releases of catalog main, whose anvils are One, Two and
@@ -83,7 +84,7 @@ func releaseHeld(backend storetest.Backend) func(*testing.T) {
 				task, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true)
 				require.NoError(t, err)
 				storetest.RunWorker(t, s)
-				storetest.Eventually(t, job.JobSucceeded, func() job.JobState {
+				testkit.Eventually(t, job.JobSucceeded, func() job.JobState {
 					task, err = s.Jobs.Get(t.Context(), task.ID)
 					require.NoError(t, err)
 					return task.State
@@ -182,11 +183,11 @@ func releaseHeldEarlierPublish(backend storetest.Backend) func(*testing.T) {
 				return now.State
 			}
 		}
-		storetest.Eventually(t, job.JobFailed, reached(before))
+		testkit.Eventually(t, job.JobFailed, reached(before))
 		require.Equal(t, "Two", anvilName(t, s))
 		after, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true)
 		require.NoError(t, err)
-		storetest.Eventually(t, job.JobSucceeded, reached(after))
+		testkit.Eventually(t, job.JobSucceeded, reached(after))
 		require.Equal(t, "Queued", anvilName(t, s))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestReleases checks releases over time: what is read does not change, old releases are kept
@@ -75,7 +76,7 @@ func releaseCursor(backend storetest.Backend) func(*testing.T) {
 
 func releaseExpired(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock), storetest.WithoutDeltas)
 		bare := backend.Open(t, storetest.WithClock(clock), func(config *shop.Config) { config.NoCache = true })
 		before := storetest.View(t, s, release.ShopperContext{})
@@ -127,7 +128,7 @@ func releaseOfAnother(backend storetest.Backend) func(*testing.T) {
 
 func releaseNewestKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
 		storetest.Import(t, s, storetest.ShopFile)
 		var cursors []string
@@ -175,7 +176,7 @@ func releaseOtherServer(backend storetest.Backend) func(*testing.T) {
 		for _, version := range []string{"First", "Second"} {
 			storetest.RenameProducts(t, here, version)
 			storetest.Publish(t, here, "main")
-			storetest.Eventually(t, version+" Anvil", func() string {
+			testkit.Eventually(t, version+" Anvil", func() string {
 				return storetest.FindProduct(t, storetest.View(t, there, release.ShopperContext{}), "anvil").Name()
 			})
 		}
@@ -184,8 +185,8 @@ func releaseOtherServer(backend storetest.Backend) func(*testing.T) {
 
 func releaseInterrupted(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
-		clock := storetest.NewClock(storetest.Noon)
+		backend.FullTestsOnlyOnPostgres(t)
+		clock := testkit.NewClock(testkit.Noon)
 		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, 1300, 6))
 		catalogs, err := s.Releases.CatalogIDs(t.Context())
@@ -247,7 +248,7 @@ func releaseTwoCatalogs(backend storetest.Backend) func(*testing.T) {
 		stores, db := []*shop.Store{backend.Open(t, storetest.WithoutDeltas), backend.Open(t, storetest.WithoutDeltas)}, backend.SQL(t)
 		s := stores[0]
 		// Two catalogs of the same products.
-		text := storetest.GenerateShop(t, storetest.QuickOrFull(300, 1100), 8)
+		text := storetest.GenerateShop(t, testkit.QuickOrFull(300, 1100), 8)
 		for line := range strings.Lines(text) {
 			if storetest.LineType(line) == "catalog" {
 				text += strings.Replace(line, `"id":"`, `"id":"a`, 1)
@@ -274,7 +275,7 @@ func releaseTwoCatalogs(backend storetest.Backend) func(*testing.T) {
 
 func releaseSameCatalog(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		stores, db := []*shop.Store{backend.Open(t, storetest.WithClock(clock)), backend.Open(t, storetest.WithClock(clock))}, backend.SQL(t)
 		storetest.Import(t, stores[0], storetest.ShopFile)
 		for i := range 4 {

@@ -13,12 +13,13 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func releaseLastHourKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
-		clock := storetest.NewClock(storetest.Noon)
+		backend.FullTestsOnlyOnPostgres(t)
+		clock := testkit.NewClock(testkit.Noon)
 		s, db := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		for i := range 25 {
@@ -46,8 +47,8 @@ func releaseLastHourKept(backend storetest.Backend) func(*testing.T) {
 // without caches. They change each product, but not the list.
 func releasePaged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
-		clock := storetest.NewClock(storetest.Noon)
+		backend.FullTestsOnlyOnPostgres(t)
+		clock := testkit.NewClock(testkit.Noon)
 		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock), func(config *shop.Config) { config.NoCache = true })
 		want := storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{}), release.ProductQuery{})
 		require.Greater(t, len(want), 5)
@@ -100,8 +101,8 @@ func appendToNames(t require.TestingT, s *shop.Store, version string) {
 // releaseUnchanged runs for deltas, for complete releases, and for both in turn.
 func releaseUnchanged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
-		clock := storetest.NewClock(storetest.Noon)
+		backend.FullTestsOnlyOnPostgres(t)
+		clock := testkit.NewClock(testkit.Noon)
 		stores := map[string]*shop.Store{"whole": backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), "delta": backend.Open(t, storetest.WithClock(clock))}
 		storetest.Import(t, stores["delta"], storetest.ShopFile)
 		storetest.Publish(t, stores["delta"], "main", "outlet")
@@ -159,7 +160,7 @@ func releaseUnchanged(backend storetest.Backend) func(*testing.T) {
 func TestManyFilesChangedBack(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		s := backend.Open(t, storetest.WithClock(testkit.NewClock(testkit.Noon)))
 		files := func(name string) string {
 			var lines []string
 			for i := range compare.AtOnce + 10 {

@@ -11,6 +11,7 @@ import (
 	"portico/store/publish"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestScheduledPublications checks when scheduled publications run, and what a roll-back does to them.
@@ -136,7 +137,7 @@ func scheduledHeld(backend storetest.Backend) func(*testing.T) {
 
 func scheduledBounds(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
 		for _, c := range []struct {
@@ -144,9 +145,9 @@ func scheduledBounds(backend storetest.Backend) func(*testing.T) {
 			member  string
 			detail  string
 		}{
-			{publish.PublicationRequest{At: storetest.Noon}, "at", "must be in the future"},
-			{publish.PublicationRequest{At: storetest.Noon.Add(366*24*time.Hour + 1)}, "at", "at most 366 days"},
-			{publish.PublicationRequest{At: storetest.Noon.Add(time.Hour), DryRun: true}, "at", "dry run"},
+			{publish.PublicationRequest{At: testkit.Noon}, "at", "must be in the future"},
+			{publish.PublicationRequest{At: testkit.Noon.Add(366*24*time.Hour + 1)}, "at", "at most 366 days"},
+			{publish.PublicationRequest{At: testkit.Noon.Add(time.Hour), DryRun: true}, "at", "dry run"},
 			{publish.PublicationRequest{DryRun: true, Notes: publish.ReleaseNotes{Note: "a"}}, "label", "dry run"},
 			{publish.PublicationRequest{Notes: publish.ReleaseNotes{Label: "a\nb"}}, "label", "one line"},
 			{publish.PublicationRequest{Notes: publish.ReleaseNotes{Note: string(make([]byte, 1))}}, "note", "NUL"},
@@ -154,7 +155,7 @@ func scheduledBounds(backend storetest.Backend) func(*testing.T) {
 			_, err := s.Publisher.RequestPublication(t.Context(), storetest.Actor, "main", c.request)
 			storetest.RequireError(t, err, store.Unprocessable, c.member, c.detail)
 		}
-		_, err := s.Publisher.RequestPublication(t.Context(), storetest.Actor, "none", publish.PublicationRequest{At: storetest.Noon.Add(time.Hour)})
+		_, err := s.Publisher.RequestPublication(t.Context(), storetest.Actor, "none", publish.PublicationRequest{At: testkit.Noon.Add(time.Hour)})
 		storetest.RequireError(t, err, store.NotFound, "catalog_id")
 	}
 }

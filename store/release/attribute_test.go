@@ -11,6 +11,7 @@ import (
 	"portico/store/index"
 	"portico/store/release"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // condition parses "brand in Acme|LG", "weight ge 1", "weight le 2" or "weight 1..2".
@@ -39,7 +40,7 @@ func TestAttributes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := storetest.OpenPublished(t, backend)
-		v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages("fr")})
+		v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages("fr")})
 		t.Run("definitions", func(t *testing.T) {
 			list, err := v.AttributeDefinitions(t.Context())
 			require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // Whatever a product is, its body is read by the way it was written, and says
@@ -26,7 +27,7 @@ func TestBodiesAreReadAsTheyWereWritten(t *testing.T) {
 		demoShop, err := os.ReadFile("../../internal/demo/shop.ndjson")
 		require.NoError(t, err)
 		for name, lines := range map[string]func(io.Writer) error{
-			"generated": func(w io.Writer) error { return datagen.WriteShop(w, storetest.QuickOrFull(300, 5000), 7) },
+			"generated": func(w io.Writer) error { return datagen.WriteShop(w, testkit.QuickOrFull(300, 5000), 7) },
 			"coffee":    func(w io.Writer) error { _, err := w.Write(demoShop); return err },
 			"odd":       func(w io.Writer) error { _, err := io.WriteString(w, oddShop); return err },
 		} {
@@ -51,7 +52,7 @@ func TestBodiesAreReadAsTheyWereWritten(t *testing.T) {
 // readBodies reads every product of a shop both ways.
 func readBodies(t *testing.T, s *shop.Store) (count int) {
 	t.Helper()
-	v, err := s.Releases.View(t.Context(), release.ShopperContext{Languages: storetest.Languages("fr")})
+	v, err := s.Releases.View(t.Context(), release.ShopperContext{Languages: testkit.Languages("fr")})
 	require.NoError(t, err)
 	first := store.MaxPageLength
 	for page := (store.Page{First: &first}); ; {

@@ -13,6 +13,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // extrasShop has a tree of bikes > road > sport, and products with and without what the merchant set for storefronts.
@@ -70,7 +71,7 @@ func TestSEO(t *testing.T) {
 			"de":    {Title: "Amboss kaufen", Description: "Schwer."},
 			"nl,de": {Title: "Amboss kaufen", Description: "Schwer."},
 		} {
-			v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(locale)})
+			v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages(locale)})
 			p, err := v.Product(t.Context(), release.ProductKey{ID: "anvil"})
 			require.NoError(t, err)
 			require.Equal(t, want, p.SEO(), locale)
@@ -260,7 +261,7 @@ func TestSitemap(t *testing.T) {
 func TestSitemapStatements(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
 		s := backend.Open(t, func(config *shop.Config) { config.NoCache = true })
 		var lines, ids []string
 		for i := range 500 {

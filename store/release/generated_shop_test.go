@@ -9,6 +9,7 @@ import (
 
 	"portico/store/release"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestGeneratedShops checks that shops of package datagen import without errors.
@@ -23,7 +24,7 @@ func TestGeneratedShops(t *testing.T) {
 func generatedSizes(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := backend.Open(t), backend.SQL(t)
-		for _, products := range []int{1, 2, 9, 14, 20, 63, storetest.QuickOrFull(120, 520)} {
+		for _, products := range []int{1, 2, 9, 14, 20, 63, testkit.QuickOrFull(120, 520)} {
 			storetest.DeleteAllRows(t, db)
 			text := storetest.GenerateShop(t, products, uint64(products))
 			report := storetest.Import(t, s, text)

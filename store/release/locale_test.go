@@ -9,6 +9,7 @@ import (
 	"portico/store/release"
 	"portico/store/release/segment"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestLocales checks the language of a product's texts: RFC 4647 lookup, then the base text.
@@ -53,10 +54,10 @@ func TestLocales(t *testing.T) {
 			{base, "a product without texts of its own", "fr", "anvil", "en", "Anvil", "Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>"},
 		} {
 			t.Run(c.source+": "+c.name, func(t *testing.T) {
-				v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(c.asked)})
+				v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages(c.asked)})
 				found := storetest.FindProduct(t, v, c.product)
 				require.Equal(t, []string{c.language, c.text, c.description}, []string{found.Locale(), found.Name(), found.Description()})
-				require.Equal(t, c.language, storetest.JSONAt(t, storetest.ProductJSON(t, found), "meta", "language"))
+				require.Equal(t, c.language, testkit.JSONAt(t, storetest.ProductJSON(t, found), "meta", "language"))
 				slice, err := v.Products(t.Context(), release.ProductQuery{NodeID: "tools"})
 				require.NoError(t, err)
 				var names []string
@@ -67,7 +68,7 @@ func TestLocales(t *testing.T) {
 			})
 		}
 		t.Run("filters compare the base text", func(t *testing.T) {
-			v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages("fr")})
+			v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages("fr")})
 			for name, want := range map[string][]string{"Brush": {"brush"}, "Pinceau": {}, "brush": {}} {
 				term, err := release.NewTerm("name", "eq", []string{name})
 				require.NoError(t, err)
@@ -76,11 +77,11 @@ func TestLocales(t *testing.T) {
 		})
 		t.Run("the base text has the catalog's language", func(t *testing.T) {
 			for _, asked := range []string{"", "fr", "fr-CA", "de"} {
-				found := storetest.FindProduct(t, storetest.OutletView(t, s, release.ShopperContext{Languages: storetest.Languages(asked)}), "brush")
+				found := storetest.FindProduct(t, storetest.OutletView(t, s, release.ShopperContext{Languages: testkit.Languages(asked)}), "brush")
 				require.Equal(t, "fr", found.Locale())
 				require.Equal(t, "Brush", found.Name())
 			}
-			require.Equal(t, "Pincel", storetest.FindProduct(t, storetest.OutletView(t, s, release.ShopperContext{Languages: storetest.Languages("pt-BR")}), "brush").Name())
+			require.Equal(t, "Pincel", storetest.FindProduct(t, storetest.OutletView(t, s, release.ShopperContext{Languages: testkit.Languages("pt-BR")}), "brush").Name())
 		})
 	})
 }
@@ -99,7 +100,7 @@ func TestLocalesOfNodes(t *testing.T) {
 			`{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"],"pricebook_ids":[]}}`))
 		storetest.Publish(t, s, "c")
 		view := func(accepted string) *release.View {
-			return storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(accepted)})
+			return storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages(accepted)})
 		}
 		shown := func(n *segment.CatalogNode) []string {
 			return []string{n.Locale, n.Name, n.Description, n.SEO.Title, n.SEO.Description}

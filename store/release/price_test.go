@@ -9,6 +9,7 @@ import (
 	"portico/store"
 	"portico/store/release"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestPrices(t *testing.T) {
@@ -38,9 +39,9 @@ func TestPrices(t *testing.T) {
 				&wantPrice{"500", "USD", true, "standard"}, us + "5.00", ""},
 			{formatted, "a currency without minor units", release.ShopperContext{Currency: "JPY"}, "anvil", "JPY",
 				&wantPrice{"150000", "JPY", false, "standard"}, "", "¥150,000"},
-			{formatted, "the shopper's way to write it", release.ShopperContext{Currency: "EUR", Languages: storetest.Languages("de-DE")}, "anvil", "EUR",
+			{formatted, "the shopper's way to write it", release.ShopperContext{Currency: "EUR", Languages: testkit.Languages("de-DE")}, "anvil", "EUR",
 				&wantPrice{"119900", "EUR", true, "standard"}, "1.199,00" + apart + "€", ""},
-			{formatted, "that of the catalog's language, when the shopper's is none", release.ShopperContext{Languages: storetest.Languages("mul")}, "anvil", "USD",
+			{formatted, "that of the catalog's language, when the shopper's is none", release.ShopperContext{Languages: testkit.Languages("mul")}, "anvil", "USD",
 				&wantPrice{"99900", "USD", false, "vip"}, "", us + "999.00"},
 			{none, "no price at all", release.ShopperContext{}, "glue", "USD", nil, "", ""},
 			{none, "no price in the currency", release.ShopperContext{Currency: "CHF"}, "anvil", store.NoCurrency, nil, "", ""},
@@ -54,7 +55,7 @@ func TestPrices(t *testing.T) {
 			price := &wantPrice{"119900", "EUR", true, "standard"}
 			requirePrice(t, storetest.OutletView(t, s, release.ShopperContext{}), "anvil", "EUR", price, "1"+"\u202f"+"199,00"+apart+"€", "")
 			price = &wantPrice{"129900", "USD", false, "standard"}
-			requirePrice(t, storetest.OutletView(t, s, release.ShopperContext{Currency: "USD", Languages: storetest.Languages("en-US")}), "anvil", "USD", price, "", us+"1,299.00")
+			requirePrice(t, storetest.OutletView(t, s, release.ShopperContext{Currency: "USD", Languages: testkit.Languages("en-US")}), "anvil", "USD", price, "", us+"1,299.00")
 		})
 	})
 }
@@ -73,19 +74,19 @@ func requirePrice(t *testing.T, v *release.View, id, currency string, want *want
 	members := storetest.ProductJSON(t, found)
 	if want == nil {
 		require.Nil(t, found.Price())
-		require.Empty(t, storetest.JSONAt(t, members, "attributes", "price"))
-		require.Nil(t, storetest.JSONAt(t, members, "meta", "display_price"))
-		require.Empty(t, storetest.JSONAt(t, members, "meta", "pricebook_id"))
+		require.Empty(t, testkit.JSONAt(t, members, "attributes", "price"))
+		require.Nil(t, testkit.JSONAt(t, members, "meta", "display_price"))
+		require.Empty(t, testkit.JSONAt(t, members, "meta", "pricebook_id"))
 		return
 	}
 	price := found.Price()
 	require.NotNil(t, price)
 	require.Equal(t, *want, wantPrice{fmt.Sprint(price.Minor), price.Money().Currency, price.IncludesTax, price.PricebookID})
-	require.Equal(t, want.amount, fmt.Sprintf("%.0f", storetest.JSONAt(t, members, "attributes", "price", want.currency, "amount")))
-	require.Equal(t, want.includesTax, storetest.JSONAt(t, members, "attributes", "price", want.currency, "includes_tax"))
-	require.Equal(t, want.pricebook, storetest.JSONAt(t, members, "meta", "pricebook_id"))
+	require.Equal(t, want.amount, fmt.Sprintf("%.0f", testkit.JSONAt(t, members, "attributes", "price", want.currency, "amount")))
+	require.Equal(t, want.includesTax, testkit.JSONAt(t, members, "attributes", "price", want.currency, "includes_tax"))
+	require.Equal(t, want.pricebook, testkit.JSONAt(t, members, "meta", "pricebook_id"))
 	for name, formatted := range map[string]string{"with_tax": with, "without_tax": without} {
-		shown := storetest.JSONAt(t, members, "meta", "display_price", name)
+		shown := testkit.JSONAt(t, members, "meta", "display_price", name)
 		if formatted == "" {
 			require.Nil(t, shown, name)
 			continue

@@ -13,6 +13,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestProductLists compares filters, sorts and pages of View.Products with a model, on a small
@@ -41,10 +42,10 @@ func TestProductLists(t *testing.T) {
 			t.Run("a cursor belongs to one list, sort and filter", productCursors(h))
 		})
 		t.Run("large shop", func(t *testing.T) {
-			text := withOwnAttributes(storetest.WithoutStock(storetest.GenerateShop(t, storetest.QuickOrFull(1_300, 11_500), 1)))
-			h := newModelShop(t, backend, text, storetest.CatalogID(t, text), func(config *shop.Config) { config.WordBytes = storetest.QuickOrFull(1<<16, 1<<19) }) // several segments
-			require.Greater(t, len(h.attached[""]), storetest.QuickOrFull(1_100, 10_100))
-			if backend.Name == "sqlite" || storetest.FullTests() { // positions beyond a chunk are computed, independent of the database
+			text := withOwnAttributes(storetest.WithoutStock(storetest.GenerateShop(t, testkit.QuickOrFull(1_300, 11_500), 1)))
+			h := newModelShop(t, backend, text, storetest.CatalogID(t, text), func(config *shop.Config) { config.WordBytes = testkit.QuickOrFull(1<<16, 1<<19) }) // several segments
+			require.Greater(t, len(h.attached[""]), testkit.QuickOrFull(1_100, 10_100))
+			if backend.Name == "sqlite" || testkit.FullTests() { // positions beyond a chunk are computed, independent of the database
 				t.Run("random queries match the model", productsMatchModel(h))
 				t.Run("random searches match the model", searchesMatchModel(h))
 				t.Run("random facets match the model", facetsMatchModel(h))

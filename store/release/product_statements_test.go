@@ -17,6 +17,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // readCase is a kind of read of a release.
@@ -232,7 +233,7 @@ func productStatements(backend storetest.Backend, h *modelShop) func(*testing.T)
 		}
 		t.Run("any offset", func(t *testing.T) {
 			var counts []int
-			for _, offset := range []int{0, 1, storetest.QuickOrFull(500, 5000), storetest.QuickOrFull(1000, 10_000)} {
+			for _, offset := range []int{0, 1, testkit.QuickOrFull(500, 5000), testkit.QuickOrFull(1000, 10_000)} {
 				v := storetest.View(t, s, release.ShopperContext{})
 				ctx, counter := store.CountStatements(t.Context())
 				slice, err := v.Products(ctx, release.ProductQuery{Page: store.Page{First: new(25), Offset: &offset}})
@@ -284,7 +285,7 @@ func productsCached(h *modelShop) func(*testing.T) {
 // after publishing and with full ones.
 func readPlans(backend storetest.Backend, h *modelShop) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnly(t, "a small table is cheap to go through, and is gone through")
+		testkit.FullTestsOnly(t, "a small table is cheap to go through, and is gone through")
 		s, err := shop.Open(context.Background(), shop.Config{URL: h.url, NoCache: true, Synchronous: "OFF"})
 		require.NoError(t, err)
 		defer s.Close()

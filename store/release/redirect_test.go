@@ -116,7 +116,7 @@ func TestRedirects(t *testing.T) {
 func TestPathsChangeInWholeReleases(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
 		s := backend.Open(t)
 		for _, prefix := range []string{"old-", "new-"} {
 			lines := []string{redirectShop}

@@ -16,6 +16,7 @@ import (
 	"portico/store/exchange"
 	"portico/store/release/segment"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // formatSum is the hash of a release of the format formatOfSum in the database.
@@ -32,7 +33,7 @@ func TestFormatOfReleases(t *testing.T) {
 		if backend.Name != "sqlite" {
 			t.Skip("both databases get the same rows")
 		}
-		clock := storetest.NewClock(time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC))
+		clock := testkit.NewClock(time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC))
 		s := backend.Open(t, storetest.WithClock(clock))
 		_, err := s.Exchange.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader(strings.Join(storetest.ShopLines(), "\n"))), nil

@@ -14,6 +14,7 @@ import (
 	"portico/store/release"
 	"portico/store/release/routing"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestCatalogRules checks which catalog a shopper sees. TestWhichRuleWins tests the choice itself;
@@ -33,7 +34,7 @@ func TestCatalogRules(t *testing.T) {
 
 func rulesImported(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, backend, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		s := storetest.OpenPublished(t, backend, storetest.WithClock(testkit.NewClock(testkit.Noon)))
 		member := release.ShopperContext{AccountID: "acme", AccountTags: []string{"silver", "gold"}, CustomerID: "bob"}
 		for _, c := range []struct {
 			name    string
@@ -68,7 +69,7 @@ func rulesInOrder(backend storetest.Backend) func(*testing.T) {
 
 func rulesScheduled(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T14:00:00.000Z"}],`)))
 		for _, c := range []struct{ at, want, until string }{
@@ -114,11 +115,11 @@ func rulesApplyAtOnce(backend storetest.Backend) func(*testing.T) {
 		made, err := here.Catalogs.CreateRule(t.Context(), storetest.Actor, "", catalog.RuleChange{Name: &name, CatalogID: &outlet, Channels: []string{"kiosk"}})
 		require.NoError(t, err)
 		require.Equal(t, "outlet", storetest.ShopperCatalog(t, here, kiosk))
-		storetest.Eventually(t, "outlet", func() string { return storetest.ShopperCatalog(t, there, kiosk) })
+		testkit.Eventually(t, "outlet", func() string { return storetest.ShopperCatalog(t, there, kiosk) })
 		_, err = there.Catalogs.UpdateRule(t.Context(), storetest.Actor, made.ID, catalog.RuleChange{Channels: []string{"stall"}})
 		require.NoError(t, err)
 		require.Equal(t, "main", storetest.ShopperCatalog(t, there, kiosk))
-		storetest.Eventually(t, "outlet", func() string { return storetest.ShopperCatalog(t, here, release.ShopperContext{Channel: "stall"}) })
+		testkit.Eventually(t, "outlet", func() string { return storetest.ShopperCatalog(t, here, release.ShopperContext{Channel: "stall"}) })
 		require.NoError(t, here.Catalogs.DeleteRule(t.Context(), storetest.Actor, made.ID))
 		require.Equal(t, "main", storetest.ShopperCatalog(t, here, release.ShopperContext{Channel: "stall"}))
 	}
@@ -128,13 +129,13 @@ func rulesCached(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenPublished(t, backend)
 		// What was just published is noticed once more, as another process's.
-		storetest.Eventually(t, "[]", func() string {
+		testkit.Eventually(t, "[]", func() string {
 			ctx, counter := store.CountStatements(t.Context())
 			for _, channel := range []string{"web", "mobile", ""} {
 				v, err := s.Releases.View(ctx, release.ShopperContext{Channel: channel})
 				require.NoError(t, err)
 				v.Resolution()
-				_, err = s.Releases.CatalogResolution(ctx, release.ShopperContext{AccountID: channel}, &storetest.Noon)
+				_, err = s.Releases.CatalogResolution(ctx, release.ShopperContext{AccountID: channel}, &testkit.Noon)
 				require.NoError(t, err)
 			}
 			return fmt.Sprintf("%q", counter.Queries())
@@ -144,7 +145,7 @@ func rulesCached(backend storetest.Backend) func(*testing.T) {
 
 func rulesExplained(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		s := backend.Open(t, storetest.WithClock(testkit.NewClock(testkit.Noon)))
 		explain := func(shopper release.ShopperContext) *routing.CatalogResolution {
 			x, err := s.Releases.CatalogResolution(context.Background(), shopper, nil)
 			require.NoError(t, err)
@@ -163,7 +164,7 @@ func rulesExplained(backend storetest.Backend) func(*testing.T) {
 		require.True(t, x.Rule == nil && x.Release != nil)
 		storetest.Publish(t, s, "main")
 		x = explain(release.ShopperContext{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", Channel: "web"})
-		require.Equal(t, []any{routing.ResolvedByRule, "outlet", "club", storetest.Noon}, []any{x.Reason, x.Catalog.ID, x.Rule.ID, x.At})
+		require.Equal(t, []any{routing.ResolvedByRule, "outlet", "club", testkit.Noon}, []any{x.Reason, x.Catalog.ID, x.Rule.ID, x.At})
 		club, everyone := x.Candidates[0], x.Candidates[1]
 		require.Equal(t, []any{4, 1, routing.CriterionMatched, routing.CriterionMissed, routing.CriterionMatched}, []any{club.Score, club.Missed, club.Channel(), club.Tag(), club.Schedule()})
 		require.Equal(t, []any{0, 0, true, routing.CriterionNotAsked, routing.CriterionNotAsked}, []any{everyone.Score, everyone.Missed, everyone.Default(), everyone.Channel(), everyone.Schedule()})

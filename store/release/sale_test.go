@@ -17,11 +17,12 @@ import (
 	"portico/store/release/price"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
-func openSalesShop(t *testing.T, backend storetest.Backend, at time.Time) (*shop.Store, *storetest.Clock) {
+func openSalesShop(t *testing.T, backend storetest.Backend, at time.Time) (*shop.Store, *testkit.Clock) {
 	t.Helper()
-	clock := storetest.NewClock(at)
+	clock := testkit.NewClock(at)
 	s := backend.Open(t, storetest.WithClock(clock))
 	storetest.Import(t, s, storetest.SalesShop())
 	_, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
@@ -34,7 +35,7 @@ func openSalesShop(t *testing.T, backend storetest.Backend, at time.Time) (*shop
 func TestSalePrices(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s, clock := openSalesShop(t, backend, storetest.Noon.Add(-24*time.Hour))
+		s, clock := openSalesShop(t, backend, testkit.Noon.Add(-24*time.Hour))
 		const (
 			sales    = "of overlapping sales the shortest wins"
 			books    = "the highest price book with a price in that currency"
@@ -122,7 +123,7 @@ func TestSalePrices(t *testing.T) {
 func TestProductsOnSale(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s, clock := openSalesShop(t, backend, storetest.Noon.Add(-24*time.Hour))
+		s, clock := openSalesShop(t, backend, testkit.Noon.Add(-24*time.Hour))
 		onSale := func(wanted bool) release.ProductFilter {
 			return release.ProductFilter{Terms: []store.Term{release.NewSaleTerm(wanted)}}
 		}
@@ -235,13 +236,13 @@ func priceText(t *testing.T, p *release.Product) string {
 		}
 		return fmt.Sprint(price.Minor)
 	}
-	original := storetest.JSONAt(t, members, "meta", "original_price")
+	original := testkit.JSONAt(t, members, "meta", "original_price")
 	if p.OriginalPrice() == nil {
 		require.Nil(t, original)
 		require.Nil(t, meta["original_display_price"])
 	} else {
 		code := p.OriginalPrice().Money().Currency
-		require.Equal(t, fmt.Sprint(p.OriginalPrice().Minor), fmt.Sprintf("%.0f", storetest.JSONAt(t, members, "meta", "original_price", code, "amount")))
+		require.Equal(t, fmt.Sprint(p.OriginalPrice().Minor), fmt.Sprintf("%.0f", testkit.JSONAt(t, members, "meta", "original_price", code, "amount")))
 		require.NotNil(t, meta["original_display_price"])
 	}
 	if p.SaleID() == nil {
@@ -270,26 +271,26 @@ func requireTiers(t *testing.T, p *release.Product, want string) {
 	var tiers []string
 	for _, tier := range p.Tiers() {
 		tiers = append(tiers, fmt.Sprintf("%s %d: %s", tier.Name, tier.MinimumQuantity, fmt.Sprint(tier.Price.Minor)))
-		require.EqualValues(t, tier.MinimumQuantity, storetest.JSONAt(t, members, "attributes", "tiers", tier.Name, "minimum_quantity"))
-		require.Equal(t, fmt.Sprint(tier.Price.Minor), fmt.Sprintf("%.0f", storetest.JSONAt(t, members, "attributes", "tiers", tier.Name, "price", "USD", "amount")))
-		require.Contains(t, fmt.Sprint(storetest.JSONAt(t, members, "meta", "tiers", tier.Name, "display_price")), tier.Price.Money().Formatted)
+		require.EqualValues(t, tier.MinimumQuantity, testkit.JSONAt(t, members, "attributes", "tiers", tier.Name, "minimum_quantity"))
+		require.Equal(t, fmt.Sprint(tier.Price.Minor), fmt.Sprintf("%.0f", testkit.JSONAt(t, members, "attributes", "tiers", tier.Name, "price", "USD", "amount")))
+		require.Contains(t, fmt.Sprint(testkit.JSONAt(t, members, "meta", "tiers", tier.Name, "display_price")), tier.Price.Money().Formatted)
 	}
 	require.Equal(t, want, strings.Join(tiers, ", "))
-	require.Len(t, storetest.JSONAt(t, members, "attributes", "tiers"), len(tiers))
-	require.Len(t, storetest.JSONAt(t, members, "meta", "tiers"), len(tiers))
+	require.Len(t, testkit.JSONAt(t, members, "attributes", "tiers"), len(tiers))
+	require.Len(t, testkit.JSONAt(t, members, "meta", "tiers"), len(tiers))
 }
 
 // TestVariants checks what parents and their children show of each other.
 func TestVariants(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s, _ := openSalesShop(t, backend, storetest.Noon)
+		s, _ := openSalesShop(t, backend, testkit.Noon)
 		v := storetest.View(t, s, release.ShopperContext{})
 		parent := storetest.FindProduct(t, v, "dress")
 		t.Run("variations and options in sort order", func(t *testing.T) {
 			require.Equal(t, "Colour: Blue Red; Size: S L", variationsText(parent.Variations()))
 			require.Empty(t, parent.ChildVariations())
-			require.Nil(t, storetest.JSONAt(t, storetest.ProductJSON(t, parent), "meta", "variations").([]any)[0].(map[string]any)["option"])
+			require.Nil(t, testkit.JSONAt(t, storetest.ProductJSON(t, parent), "meta", "variations").([]any)[0].(map[string]any)["option"])
 		})
 		t.Run("options of a child", func(t *testing.T) {
 			child := storetest.FindProduct(t, v, "dress-red-l")
@@ -299,8 +300,8 @@ func TestVariants(t *testing.T) {
 		})
 		t.Run("variation matrix", func(t *testing.T) {
 			members := storetest.ProductJSON(t, parent)
-			require.Equal(t, map[string]any{"red": map[string]any{"s": "dress-red-s", "l": "dress-red-l"}, "blue": map[string]any{"l": "dress-blue-l"}}, storetest.JSONAt(t, members, "meta", "variation_matrix"))
-			require.Equal(t, []any{[]any{"blue", "l"}, []any{"red", "s"}, []any{"red", "l"}}, storetest.JSONAt(t, members, "meta", "child_option_ids"), "by colour, then size")
+			require.Equal(t, map[string]any{"red": map[string]any{"s": "dress-red-s", "l": "dress-red-l"}, "blue": map[string]any{"l": "dress-blue-l"}}, testkit.JSONAt(t, members, "meta", "variation_matrix"))
+			require.Equal(t, []any{[]any{"blue", "l"}, []any{"red", "s"}, []any{"red", "l"}}, testkit.JSONAt(t, members, "meta", "child_option_ids"), "by colour, then size")
 			require.Equal(t, []string{"dress-blue-l", "dress-own", "dress-red-s", "dress-red-l"}, parent.ChildIDs(), "by colour, then size; a child without a size is last of its colour")
 		})
 		t.Run("existing modifiers in order", func(t *testing.T) {
@@ -311,7 +312,7 @@ func TestVariants(t *testing.T) {
 				names = append(names, fmt.Sprintf("%s %s %s", m.Name, m.ModifierType, fmt.Sprint(m.Amounts[0].Minor)))
 			}
 			require.Equal(t, []string{"large price_increment 500", "off price_decrement 1000"}, names)
-			shown := storetest.JSONAt(t, storetest.ProductJSON(t, child), "meta", "price_modifiers").(map[string]any)
+			shown := testkit.JSONAt(t, storetest.ProductJSON(t, child), "meta", "price_modifiers").(map[string]any)
 			require.Equal(t, []string{"large", "off"}, slices.Sorted(maps.Keys(shown)))
 			require.Empty(t, storetest.FindProduct(t, v, "rare").Modifiers(v), "not a child")
 		})
@@ -354,6 +355,6 @@ func TestVariantOptionsOfSiblings(t *testing.T) {
 		require.Equal(t, []string{"a", "b", "e", "d", "f", "c"}, parent.ChildIDs())
 		require.Equal(t, []release.VariantOptions{{UUID: "a", OptionUUIDs: []string{"s"}}, {UUID: "b", OptionUUIDs: []string{"s"}}, {UUID: "e", OptionUUIDs: []string{"s"}},
 			{UUID: "d", OptionUUIDs: []string{"l"}}, {UUID: "f", OptionUUIDs: []string{"l"}}}, parent.VariantOptions())
-		require.Len(t, storetest.JSONAt(t, storetest.ProductJSON(t, parent), "meta", "child_option_ids"), 5)
+		require.Len(t, testkit.JSONAt(t, storetest.ProductJSON(t, parent), "meta", "child_option_ids"), 5)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"portico/store"
 	"portico/store/release"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // misspelledShop has products whose texts have typos themselves, SKUs that begin alike, and names with function words.
@@ -111,7 +112,7 @@ func TestCategoriesLift(t *testing.T) {
 		storetest.Import(t, s, storetest.JoinLines(lines...))
 		storetest.Publish(t, s, "main")
 		search := func(language, text string) []string {
-			return storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(language)}),
+			return storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages(language)}),
 				release.ProductQuery{Filter: searchFilter(t, text), Sort: store.Sort{By: store.SortRelevance}})
 		}
 		for _, text := range []string{"laptop", "LAPTOPS", "the laptop", "latpop"} {

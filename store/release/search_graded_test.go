@@ -17,6 +17,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // The graded shop sells electronics and office supplies, most of which are accessories of the others: each kind is named and
@@ -282,9 +283,9 @@ func mistype(random *rand.Rand, text string) string {
 func TestGradedSearches(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
 		random := rand.New(rand.NewPCG(5, 6))
-		products := gradedShop(random, storetest.QuickOrFull(1200, 4000))
+		products := gradedShop(random, testkit.QuickOrFull(1200, 4000))
 		s := backend.Open(t)
 		storetest.Import(t, s, gradedLines(products))
 		storetest.Publish(t, s, "main")

@@ -16,6 +16,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // The shops of testdata/search are judged by hand: each query has the SKUs of the products that answer
@@ -148,7 +149,7 @@ func (f *searchFigures) String() string {
 func TestJudgedSearches(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
 		var all searchFigures
 		kinds := map[string]*searchFigures{}
 		for _, judged := range readJudgedShops(t) {
@@ -192,7 +193,7 @@ const (
 
 // judgedSearch returns the SKUs that a query finds, the best first.
 func judgedSearch(t *testing.T, s *shop.Store, query judgedQuery) (skus []string) {
-	v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(query.language)})
+	v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages(query.language)})
 	search, err := index.NewSearch(query.text)
 	require.NoError(t, err)
 	slice, err := v.Products(t.Context(), release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortRelevance}})

@@ -18,6 +18,7 @@ import (
 	"portico/store/release"
 	"portico/store/release/segment"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // plainTexts holds the words of texts, which the model asks for again and again.
@@ -79,7 +80,7 @@ func (m *model) withLanguages(languages ...string) *model {
 }
 
 func (m *model) shopper() release.ShopperContext {
-	return release.ShopperContext{Languages: storetest.Languages(strings.Join(m.languages, ","))}
+	return release.ShopperContext{Languages: testkit.Languages(strings.Join(m.languages, ","))}
 }
 
 // finds reports whether a product, or one of its family, matches each search of a filter. Which products of the release a

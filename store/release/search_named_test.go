@@ -37,7 +37,7 @@ func spellings(language, name string) []string {
 func TestNamesAreFirst(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
 		searches := 0
 		for _, judged := range append(readJudgedShops(t), parseJudgedShop(t, "named", namedShop)) {
 			s, db := backend.Open(t), backend.SQL(t)

@@ -14,6 +14,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // searchShop returns the shop with products whose texts are hard to find.
@@ -126,7 +127,7 @@ func searchFinds(s *shop.Store) func(*testing.T) {
 			{"שלום", "", "arabic"},                     //
 		} {
 			t.Run(c.typed+" in "+c.locale, func(t *testing.T) {
-				v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(c.locale)})
+				v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages(c.locale)})
 				search, err := index.NewSearch(c.typed)
 				require.NoError(t, err)
 				require.Equal(t, c.want == "*", search.Empty())
@@ -168,7 +169,7 @@ func searchBounds(t *testing.T) {
 
 func searchAnyText(s *shop.Store) func(*testing.T) {
 	return func(t *testing.T) {
-		v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages("th, zh-Hant, fr")})
+		v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages("th, zh-Hant, fr")})
 		rapid.Check(t, func(t *rapid.T) {
 			text := rapid.OneOf(rapid.String(), rapid.StringMatching(`(["*()^:+-]|AND|OR|NOT|NEAR|anvil|é|木|ไ|'|;|--| ){0,12}`)).Draw(t, "text")
 			search, err := index.NewSearch(text)
@@ -186,7 +187,7 @@ func searchAnyText(s *shop.Store) func(*testing.T) {
 
 func searchRelevance(s *shop.Store) func(*testing.T) {
 	return func(t *testing.T) {
-		v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages("fr")})
+		v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages("fr")})
 		for _, c := range []struct {
 			typed, node string
 			descending  bool
@@ -221,7 +222,7 @@ func searchOtherFormat(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		otherServer := backend.Open(t, func(config *shop.Config) { config.NoCache = true })
 		storetest.Publish(t, otherServer, "main") // without authored changes
-		now := storetest.View(t, otherServer, release.ShopperContext{Languages: storetest.Languages("zh-Hant")})
+		now := storetest.View(t, otherServer, release.ShopperContext{Languages: testkit.Languages("zh-Hant")})
 		require.Greater(t, now.Release.ID, served)
 		require.Equal(t, []string{"brush"}, storetest.ProductIDs(t, now, release.ProductQuery{Filter: searchFilter(t, "筆刷")}))
 	}
@@ -232,7 +233,7 @@ func searchOtherFormat(backend storetest.Backend) func(*testing.T) {
 func TestPagesByRelevance(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		backend.FullTestsOnlyOnPostgres(t)
 		s := backend.Open(t)
 		var lines, refs []string
 		for i := range 230 {

@@ -9,6 +9,7 @@ import (
 	"portico/store"
 	"portico/store/release"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestSortOrders tests product lists by name and by price.
@@ -23,7 +24,7 @@ func TestSortOrders(t *testing.T) {
 
 func orderByScheduledPrice(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := openSalesShop(t, backend, storetest.Noon)
+		s, clock := openSalesShop(t, backend, testkit.Noon)
 		cheapest, dearest := store.Sort{By: store.SortPrice}, store.Sort{By: store.SortPrice, Descending: true}
 		for _, c := range []struct {
 			name, at, currency string
@@ -56,7 +57,7 @@ func orderByScheduledPrice(backend storetest.Backend) func(*testing.T) {
 
 func orderPaged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := openSalesShop(t, backend, storetest.Noon)
+		s, clock := openSalesShop(t, backend, testkit.Noon)
 		page := func(currency string, p store.Page) (*store.Slice[*release.Product], error) {
 			return storetest.View(t, s, release.ShopperContext{Currency: currency}).Products(t.Context(), release.ProductQuery{Sort: store.Sort{By: store.SortPrice}, Page: p})
 		}
@@ -104,7 +105,7 @@ func orderByName(backend storetest.Backend) func(*testing.T) {
 				s := backend.Open(t)
 				storetest.Import(t, s, storetest.JoinLines(append(lines, `{"type":"catalog","id":"main","attributes":{"name":"M","hierarchies":["h"],"locale":"`+locale+`","created_at":"2024-01-01T00:00:00Z"}}`)...))
 				storetest.Publish(t, s, "main")
-				v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages("en")})
+				v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages("en")})
 				require.Equal(t, strings.Fields(want), storetest.ProductIDs(t, v, release.ProductQuery{NodeID: "n", Sort: store.Sort{By: store.SortName}}))
 			})
 		}

@@ -9,14 +9,16 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // TestReleasesAreReadFromStandby reads releases from a standby: never one that is not replayed
 // yet, always what the primary has, and also while the primary is away.
 func TestReleasesAreReadFromStandby(t *testing.T) {
-	storetest.FullTestsOnly(t, "it starts a PostgreSQL server with a standby; TestLostStandby covers the rest")
+	testkit.FullTestsOnly(t, "it starts a PostgreSQL server with a standby; TestLostStandby covers the rest")
 	t.Parallel()
-	primary := storetest.NewCluster(t)
+	primary := dbtest.NewCluster(t)
 	standby := primary.Standby(t)
 	open := func(readURL string) *shop.Store {
 		s, err := shop.Open(t.Context(), shop.Config{URL: primary.URL("postgres", "postgres"), ReadURL: readURL, NoCache: true})
@@ -30,7 +32,7 @@ func TestReleasesAreReadFromStandby(t *testing.T) {
 	reads := func(result string) int64 { return s.StandbyStats().Reads[result] }
 	requireSame := func(id string) {
 		t.Helper()
-		shopper := release.ShopperContext{ReleaseID: cmp.Or(id, storetest.View(t, s, release.ShopperContext{}).Release.UUID()), Languages: storetest.Languages("fr")}
+		shopper := release.ShopperContext{ReleaseID: cmp.Or(id, storetest.View(t, s, release.ShopperContext{}).Release.UUID()), Languages: testkit.Languages("fr")}
 		ours, theirs := storetest.View(t, s, shopper), storetest.View(t, direct, shopper)
 		ids := storetest.ProductIDs(t, theirs, release.ProductQuery{})
 		require.Equal(t, ids, storetest.ProductIDs(t, ours, release.ProductQuery{}))
@@ -38,12 +40,12 @@ func TestReleasesAreReadFromStandby(t *testing.T) {
 			require.Equal(t, string(storetest.FindProduct(t, theirs, id).AppendJSON(nil)), string(storetest.FindProduct(t, ours, id).AppendJSON(nil)))
 		}
 	}
-	storetest.Eventually(t, true, func() bool { requireSame(""); return reads("read") > 0 })
+	testkit.Eventually(t, true, func() bool { requireSame(""); return reads("read") > 0 })
 
 	first := storetest.View(t, s, release.ShopperContext{}).Release.UUID()
 	for _, version := range []string{"Second", "Third", "Fourth"} {
 		standby.Query(t, `SELECT pg_wal_replay_pause()`)
-		storetest.Eventually(t, "paused", func() string { return standby.Query(t, `SELECT pg_get_wal_replay_pause_state()`) })
+		testkit.Eventually(t, "paused", func() string { return standby.Query(t, `SELECT pg_get_wal_replay_pause_state()`) })
 		storetest.RenameProducts(t, s, version)
 		storetest.Publish(t, s, "main", "outlet")
 		behind, read := reads("behind"), reads("read")
@@ -55,10 +57,10 @@ func TestReleasesAreReadFromStandby(t *testing.T) {
 		requireSame(first)
 		require.Greater(t, reads("read"), read, "releases that are replayed")
 		standby.Query(t, `SELECT pg_wal_replay_resume()`)
-		storetest.Eventually(t, true, func() bool { before := reads("read"); requireSame(""); return reads("read") > before })
+		testkit.Eventually(t, true, func() bool { before := reads("read"); requireSame(""); return reads("read") > before })
 	}
 
-	storetest.Eventually(t, true, func() bool { return primary.CaughtUp(t, standby) })
+	testkit.Eventually(t, true, func() bool { return primary.CaughtUp(t, standby) })
 	want := storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{}), release.ProductQuery{})
 	primary.Crash(t)
 	require.Equal(t, want, storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{}), release.ProductQuery{}), "without the primary")
@@ -67,9 +69,9 @@ func TestReleasesAreReadFromStandby(t *testing.T) {
 	_, err := storetest.View(t, s, release.ShopperContext{}).Products(t.Context(), release.ProductQuery{})
 	require.Error(t, err)
 	primary.Start(t)
-	storetest.Eventually(t, nil, func() error { return s.Ping(t.Context()) })
+	testkit.Eventually(t, nil, func() error { return s.Ping(t.Context()) })
 	requireSame("")
 	require.True(t, s.StandbyStats().Lost)
 	standby.Start(t)
-	storetest.Eventually(t, false, func() bool { return s.StandbyStats().Lost })
+	testkit.Eventually(t, false, func() bool { return s.StandbyStats().Lost })
 }

@@ -12,6 +12,7 @@ import (
 	"portico/store/release/price"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // storefrontFile is a shop with a bundle that has its own price, one without, and files that
@@ -38,7 +39,7 @@ const storefrontFile = `{"type":"file","id":"front","file_name":"front.jpg","lin
 func TestStorefronts(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		s := backend.Open(t, storetest.WithClock(testkit.NewClock(testkit.Noon)))
 		storetest.Import(t, s, storefrontFile)
 		storetest.Publish(t, s, "main")
 		t.Run("configured bundles", bundleChosen(s))
@@ -178,7 +179,7 @@ func currenciesListed(s *shop.Store) func(*testing.T) {
 			{"de-CH", "EUR .'2 €\u00a0{price}; JPY .'0 ¥\u00a0{price}; USD* .'2 $\u00a0{price}; "},
 		} {
 			t.Run("formatted for "+c.locale, func(t *testing.T) {
-				list, err := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(c.locale), Currency: "EUR"}).Currencies(t.Context())
+				list, err := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages(c.locale), Currency: "EUR"}).Currencies(t.Context())
 				require.NoError(t, err)
 				got := ""
 				for _, currency := range list {

@@ -98,7 +98,7 @@ func TestSuggestionsOfJudgedShops(t *testing.T) {
 		t.Run(judged.name, func(t *testing.T) {
 			t.Parallel()
 			storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-				storetest.FullTestsOnlyOnPostgres(t, backend)
+				backend.FullTestsOnlyOnPostgres(t)
 				s := backend.Open(t)
 				storetest.Import(t, s, judged.resources(t))
 				storetest.Publish(t, s, "main")

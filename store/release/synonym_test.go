@@ -10,6 +10,7 @@ import (
 	"portico/store/index"
 	"portico/store/release"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // synonymShop has products whose names say what they are in different words.
@@ -46,7 +47,7 @@ func TestSynonyms(t *testing.T) {
 		find := func(t *testing.T, typed, locale string) string {
 			search, err := index.NewSearch(typed)
 			require.NoError(t, err)
-			v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(locale)})
+			v := storetest.View(t, s, release.ShopperContext{Languages: testkit.Languages(locale)})
 			return strings.Join(storetest.ProductIDs(t, v, release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortRelevance}}), " ")
 		}
 		require.Equal(t, "couch", find(t, "couch", ""))

@@ -12,6 +12,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestValidity tests what a response cache relies on: Holds returns how long the prices read
@@ -19,7 +20,7 @@ import (
 func TestValidity(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s, clock := openSalesShop(t, backend, storetest.Noon.Add(-24*time.Hour))
+		s, clock := openSalesShop(t, backend, testkit.Noon.Add(-24*time.Hour))
 		at := func(clockTime string) time.Time { return parseTime(t, clockTime) }
 		read := func(t *testing.T, read func(*release.View)) (from, until time.Time) {
 			v := storetest.View(t, s, release.ShopperContext{})
@@ -82,7 +83,7 @@ func TestValidity(t *testing.T) {
 			plain := key(release.ShopperContext{})
 			require.Equal(t, plain, key(release.ShopperContext{AccountID: "acme", CustomerID: "c", Channel: "web", Tags: []string{"x"}, Currency: "USD"}))
 			seen := map[string]bool{plain: true}
-			for _, other := range []release.ShopperContext{{Currency: "EUR"}, {Languages: storetest.Languages("de")}, {Languages: storetest.Languages("fr-CA")}} {
+			for _, other := range []release.ShopperContext{{Currency: "EUR"}, {Languages: testkit.Languages("de")}, {Languages: testkit.Languages("fr-CA")}} {
 				require.False(t, seen[key(other)], "%v", other)
 				seen[key(other)] = true
 			}
@@ -92,7 +93,7 @@ func TestValidity(t *testing.T) {
 			}
 			require.Nil(t, storetest.View(t, s, release.ShopperContext{Currency: "QQQ"}).Choice())
 			for _, same := range []string{"fr-CA-x-one", "fr-CA-x-two", "fr-CA-u-nu-deva", "fr-CA-fonipa"} {
-				require.Equal(t, key(release.ShopperContext{Languages: storetest.Languages("fr-CA")}), key(release.ShopperContext{Languages: storetest.Languages(same)}), "amounts are written alike in %s", same)
+				require.Equal(t, key(release.ShopperContext{Languages: testkit.Languages("fr-CA")}), key(release.ShopperContext{Languages: testkit.Languages(same)}), "amounts are written alike in %s", same)
 			}
 			renameTea(t, s, "White Tea")
 			require.Equal(t, plain, key(release.ShopperContext{}), "another state of the same catalog")

@@ -14,6 +14,7 @@ import (
 	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // newYear is the time of these tests.
@@ -32,7 +33,7 @@ func authenticates(t *testing.T, s *shop.Store, id, secret string) bool {
 func TestRotateClientSecret(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		clock := storetest.NewClock(newYear)
+		clock := testkit.NewClock(newYear)
 		s := backend.Open(t, storetest.WithClock(clock))
 		client, first, err := s.Access.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
@@ -80,7 +81,7 @@ func TestRotateClientSecret(t *testing.T) {
 func TestRevokeClient(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		clock := storetest.NewClock(newYear)
+		clock := testkit.NewClock(newYear)
 		at := storetest.WithClock(clock)
 		here, there := backend.Open(t, at), backend.Open(t, at)
 		client, first, err := here.Access.CreateClient(t.Context(), "command:test", "till", access.Scopes())
@@ -106,7 +107,7 @@ func TestRevokeClient(t *testing.T) {
 		gone, err := here.Access.ClientRevoked(t.Context(), client.ID)
 		require.NoError(t, err)
 		require.True(t, gone, "the server that revoked it knows at once")
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, true, func() bool {
 			gone, err := there.Access.ClientRevoked(t.Context(), client.ID)
 			return err == nil && gone
 		}, "the others soon")
@@ -129,7 +130,7 @@ func TestRevokeClient(t *testing.T) {
 func TestClients(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		clock := storetest.NewClock(newYear)
+		clock := testkit.NewClock(newYear)
 		s := backend.Open(t, storetest.WithClock(clock))
 		list, err := s.Access.Clients(t.Context())
 		require.NoError(t, err)

@@ -10,12 +10,13 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestCreateClient(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		clock := storetest.NewClock(time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC))
+		clock := testkit.NewClock(time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC))
 		s := backend.Open(t, storetest.WithClock(clock))
 
 		client, secret, err := s.Access.CreateClient(t.Context(), "command:test", "Storefront é", []string{"settings:read", "catalog:read", "settings:read"})

@@ -17,9 +17,10 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
-const oneYear = 366 * storetest.Day
+const oneYear = 366 * testkit.Day
 
 // agedTables are the tables whose rows are deleted by age, with the columns of their times.
 var agedTables = map[string][]string{
@@ -49,11 +50,11 @@ func makeOlder(t *testing.T, db *sql.DB, by time.Duration) {
 }
 
 // offsetClock returns a clock that differs from the database's by an offset.
-func offsetClock(by time.Duration) *storetest.Clock { return storetest.NewClock(time.Now().Add(by)) }
+func offsetClock(by time.Duration) *testkit.Clock { return testkit.NewClock(time.Now().Add(by)) }
 
 // monthRetention keeps everything for at most a month.
 var monthRetention = withRetention(func(r *store.Retention) {
-	r.StockLedger, r.CodeUsages, r.FinishedJobs, r.RevokedClients = 30*storetest.Day, 30*storetest.Day, 30*storetest.Day, 30*storetest.Day
+	r.StockLedger, r.CodeUsages, r.FinishedJobs, r.RevokedClients = 30*testkit.Day, 30*testkit.Day, 30*testkit.Day, 30*testkit.Day
 })
 
 // writeAgedRows writes rows that are deleted by age: two ledger entries of a product, a usage
@@ -98,7 +99,7 @@ func openSkewed(t *testing.T, backend storetest.Backend, by time.Duration) (righ
 // behind.
 func skewSecrets(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		world := storetest.NewClock(time.Now())
+		world := testkit.NewClock(time.Now())
 		var servers []*shop.Store
 		for _, by := range []time.Duration{oneYear, 0, -oneYear} {
 			servers = append(servers, backend.Open(t, storetest.WithClock(world), storetest.WithStoreClock(offsetClock(by))))
@@ -151,7 +152,7 @@ func skewYearAhead(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, ahead.Sweep(t.Context()))
 		require.Equal(t, had, agedRows(t, db), "its own rows are kept too")
 
-		makeOlder(t, db, oneYear+40*storetest.Day)
+		makeOlder(t, db, oneYear+40*testkit.Day)
 		require.NoError(t, ahead.Sweep(t.Context()))
 		clients := storetest.CountRows(t, db, `api_client WHERE revoked_at = 0`)
 		carried := storetest.CountRows(t, db, `(SELECT DISTINCT product_id FROM stock_transaction) AS carried`)
@@ -181,7 +182,7 @@ func skewYearBehind(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, right.Sweep(t.Context()))
 		require.Equal(t, had, rows(), "rows that ended just now are kept")
 		clients := storetest.CountRows(t, db, `api_client WHERE revoked_at = 0`)
-		makeOlder(t, db, 40*storetest.Day)
+		makeOlder(t, db, 40*testkit.Day)
 		require.NoError(t, behind.Sweep(t.Context()))
 		require.Equal(t, had, rows(), "not old by the server's clock")
 		require.NoError(t, right.Sweep(t.Context()))

@@ -20,6 +20,7 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestClockSkew moves the clock of servers by minutes, hours and years. Nothing is lost, done
@@ -50,14 +51,14 @@ func TestClockSkew(t *testing.T) {
 var clockSteps = []time.Duration{time.Minute, -2 * time.Minute, 2 * time.Hour, -5 * time.Hour, 20 * time.Hour, 0}
 
 // stepClocks sets clocks to random offsets of clockSteps until stop.
-func stepClocks(t *testing.T, clocks ...*storetest.Clock) (stop func()) {
+func stepClocks(t *testing.T, clocks ...*testkit.Clock) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for i := 0; ctx.Err() == nil; i++ {
 			for n, clock := range clocks {
-				clock.Set(storetest.Noon.Add(clockSteps[(i+3*n)%len(clockSteps)]))
+				clock.Set(testkit.Noon.Add(clockSteps[(i+3*n)%len(clockSteps)]))
 			}
 			select {
 			case <-ctx.Done():
@@ -89,8 +90,8 @@ func (w warningCounter) WithGroup(string) slog.Handler      { return w }
 func skewJobs(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var warned atomic.Int64
-		count := storetest.QuickOrFull(6_000, 60_000)
-		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
+		count := testkit.QuickOrFull(6_000, 60_000)
+		clocks := []*testkit.Clock{testkit.NewClock(testkit.Noon), testkit.NewClock(testkit.Noon)}
 		var stores []*shop.Store
 		for _, clock := range clocks {
 			stores = append(stores, backend.Open(t, storetest.WithClock(clock), func(c *shop.Config) { c.Log = slog.New(warningCounter{slog.DiscardHandler, &warned}) }))
@@ -116,7 +117,7 @@ func skewJobs(backend storetest.Backend) func(*testing.T) {
 		stop()
 		require.Zero(t, warned.Load(), "no lost lease and no failed sweep")
 		for _, clock := range clocks {
-			clock.Set(storetest.Noon)
+			clock.Set(testkit.Noon)
 		}
 		require.Len(t, storetest.ExportedCodes(t, stores[0], "p"), len(jobs)*count)
 		for _, task := range jobs {
@@ -128,15 +129,15 @@ func skewJobs(backend storetest.Backend) func(*testing.T) {
 
 func skewBuilds(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		builders, sweepers := storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)
+		builders, sweepers := testkit.NewClock(testkit.Noon), testkit.NewClock(testkit.Noon)
 		s, sweeper, db := backend.Open(t, storetest.WithClock(builders), storetest.WithoutDeltas), backend.Open(t, storetest.WithClock(sweepers)), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		number := func() string { return storetest.QueryText(t, db, `SELECT value FROM counter WHERE name = 'release'`) }
 		for i, step := range clockSteps {
 			storetest.RenameProducts(t, s, strconv.Itoa(i))
 			made, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", func(int, int) {
-				sweepers.Set(storetest.Noon.Add(step))
-				builders.Set(storetest.Noon.Add(-step))
+				sweepers.Set(testkit.Noon.Add(step))
+				builders.Set(testkit.Noon.Add(-step))
 				require.NoError(t, sweeper.Sweep(t.Context()))
 			})
 			require.NoError(t, err)
@@ -178,11 +179,11 @@ func skewSweptBuild(backend storetest.Backend) func(*testing.T) {
 
 func skewReleases(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
 		for i, step := range clockSteps {
 			_, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
-			clock.Set(storetest.Noon.Add(step))
+			clock.Set(testkit.Noon.Add(step))
 			storetest.RenameProducts(t, s, fmt.Sprint("v", i))
 			storetest.Publish(t, s, "main")
 			name, _ := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
@@ -197,7 +198,7 @@ func skewReleases(backend storetest.Backend) func(*testing.T) {
 
 func skewSchedules(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T15:00:00.000Z"}],`))+
 			storetest.PromotionLine("p", `,"start":"2024-05-30T10:00:00","end":"2024-05-30T15:00:00"`)+"\n"+storetest.CodeLine("p", "HOLDS", ``)+"\n"+storetest.CodeLine("p", "USED", `,"uses":2`))
@@ -205,7 +206,7 @@ func skewSchedules(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		for range 2 {
 			for _, step := range clockSteps {
-				clock.Set(storetest.Noon.Add(step))
+				clock.Set(testkit.Noon.Add(step))
 				want := "main"
 				if step == 2*time.Hour {
 					want = "outlet"
@@ -225,7 +226,7 @@ func skewSchedules(backend storetest.Backend) func(*testing.T) {
 
 func skewIdempotencyKeys(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
+		clocks := []*testkit.Clock{testkit.NewClock(testkit.Noon), testkit.NewClock(testkit.Noon)}
 		first := storetest.OpenWithStock(t, backend, 0, "a")
 		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clocks[0])), backend.Open(t, storetest.WithClock(clocks[1]))}
 		for i := range clockSteps {
@@ -234,8 +235,8 @@ func skewIdempotencyKeys(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 			require.False(t, replayed)
 			for _, step := range clockSteps {
-				clocks[0].Set(storetest.Noon.Add(step))
-				clocks[1].Set(storetest.Noon.Add(-step))
+				clocks[0].Set(testkit.Noon.Add(step))
+				clocks[1].Set(testkit.Noon.Add(-step))
 				for _, s := range stores {
 					require.NoError(t, s.Sweep(t.Context()))
 					replayed, err := storetest.IncrementWithKey(t, s, "client:a", key)
@@ -250,7 +251,7 @@ func skewIdempotencyKeys(backend storetest.Backend) func(*testing.T) {
 
 func skewKeyRefusals(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		storetest.OpenWithStock(t, backend, 0, "a")
 		s, db := backend.Open(t, storetest.WithClock(clock), storetest.WithKeyQuota(5, 0)), backend.SQL(t)
 		var err error
@@ -270,7 +271,7 @@ func skewKeyRefusals(backend storetest.Backend) func(*testing.T) {
 
 func skewLedgers(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
+		clocks := []*testkit.Clock{testkit.NewClock(testkit.Noon), testkit.NewClock(testkit.Noon)}
 		storetest.OpenWithStock(t, backend, 0, "a")
 		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clocks[0])), backend.Open(t, storetest.WithClock(clocks[1]))}
 		stop := stepClocks(t, clocks...)
@@ -295,23 +296,23 @@ func skewLedgers(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, errors.Join(*err))
 		}
 		require.Equal(t, len(stores)*each, storetest.Available(t, stores[0], "a"))
-		storetest.Eventually(t, len(stores)*each, func() int { return storetest.Available(t, stores[1], "a") })
+		testkit.Eventually(t, len(stores)*each, func() int { return storetest.Available(t, stores[1], "a") })
 		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
 func skewSigningKeys(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock, sealer := storetest.NewClock(storetest.Noon), storetest.NewSealer(t, 1)
+		clock, sealer := testkit.NewClock(testkit.Noon), storetest.NewSealer(t, 1)
 		s := backend.Open(t, storetest.WithClock(clock))
 		_, err := s.Access.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		for _, step := range clockSteps {
-			clock.Set(storetest.Noon.Add(step))
+			clock.Set(testkit.Noon.Add(step))
 			made, err := s.Access.RotateSigningKey(t.Context(), storetest.Actor, sealer, 0, false)
 			require.NoError(t, err)
 			for _, later := range []time.Duration{0, 6 * time.Hour, 48 * time.Hour} {
-				clock.Set(storetest.Noon.Add(step + later))
+				clock.Set(testkit.Noon.Add(step + later))
 				require.NoError(t, s.Sweep(t.Context()))
 				keys, err := s.Access.SigningKeyStates(t.Context())
 				require.NoError(t, err)

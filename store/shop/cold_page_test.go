@@ -9,13 +9,13 @@ import (
 	"portico/store"
 	"portico/store/release"
 	"portico/store/shop"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestColdPageAllocates limits what a page of products that is not in memory allocates: SQLite's rows are
 // not copied, and all texts of a product are one.
 func TestColdPageAllocates(t *testing.T) { // not in parallel: others allocate too
-	if storetest.RaceDetector {
+	if testkit.RaceDetector {
 		t.Skip("the race detector makes pools forget what they hold")
 	}
 	s := openShop(t, shop.Config{NoCache: true})

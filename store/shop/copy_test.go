@@ -15,6 +15,8 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // TestCopy copies a shop with all that it has from SQLite to each database and back.
@@ -22,7 +24,7 @@ func TestCopy(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		first, s := openFile(t)
-		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, storetest.QuickOrFull(60, 1200), 5))
+		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, testkit.QuickOrFull(60, 1200), 5))
 		_, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 		require.NoError(t, err)
 		_, _, err = s.Access.CreateClient(t.Context(), storetest.Actor, "A till", access.Scopes())
@@ -72,9 +74,9 @@ func allRows(t *testing.T, name string) string {
 	require.NoError(t, err)
 	defer d.Close()
 	lines := []string{}
-	for _, table := range storetest.Texts(t, d, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT IN ('goose_db_version', 'sweep')`) {
-		columns := storetest.Texts(t, d, `SELECT 'quote(' || name || ')' FROM pragma_table_xinfo('`+table+`')`)
-		for _, row := range storetest.Texts(t, d, `SELECT `+strings.Join(columns, ` || ' ' || `)+` FROM `+table) {
+	for _, table := range dbtest.Texts(t, d, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT IN ('goose_db_version', 'sweep')`) {
+		columns := dbtest.Texts(t, d, `SELECT 'quote(' || name || ')' FROM pragma_table_xinfo('`+table+`')`)
+		for _, row := range dbtest.Texts(t, d, `SELECT `+strings.Join(columns, ` || ' ' || `)+` FROM `+table) {
 			lines = append(lines, fmt.Sprintf("%s %s", table, row))
 		}
 	}

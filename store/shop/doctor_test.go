@@ -13,6 +13,8 @@ import (
 	"portico/store/db"
 	"portico/store/release/segment"
 	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // TestDoctor breaks each rule of a sound shop by hand, and expects that this rule is reported, with
@@ -98,7 +100,7 @@ func TestDoctor(t *testing.T) {
 // TestDoctorReadsRowsOnce checks how each check runs on 100,000 products: PostgreSQL's estimate, which is about one for
 // each page or row that is read, and SQLite's plan, in which no row leads to a scan of a table.
 func TestDoctorReadsRowsOnce(t *testing.T) {
-	storetest.FullTestsOnly(t, "it creates 100,000 products")
+	testkit.FullTestsOnly(t, "it creates 100,000 products")
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s, sql := backend.Open(t), backend.SQL(t)
@@ -156,7 +158,7 @@ func TestDoctorReadsTheClockLate(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		var behind atomic.Int64 // nanoseconds
-		d, err := storetest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Clock: func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }})
+		d, err := dbtest.OpenDB(t.Context(), db.Config{URL: backend.URL(t), Clock: func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { require.NoError(t, d.Close()) })

@@ -14,6 +14,7 @@ import (
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // password is a text that occurs nowhere else.
@@ -61,12 +62,12 @@ func gatewaysListed(backend storetest.Backend) func(*testing.T) {
 
 func gatewayMerged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		g, err := s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", cardProcessor())
 		require.NoError(t, err)
 		require.Equal(t, &gateway.Gateway{Slug: gateway.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
-			PasswordSet: true, Fingerprint: g.Fingerprint, ChangedAt: storetest.Noon, ChangedBy: storetest.Actor}, g)
+			PasswordSet: true, Fingerprint: g.Fingerprint, ChangedAt: testkit.Noon, ChangedBy: storetest.Actor}, g)
 		require.Len(t, g.Fingerprint, 16)
 		for _, c := range []struct {
 			name   string

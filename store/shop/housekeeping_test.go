@@ -17,6 +17,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestHousekeeping tests Config.Retention: sweeps delete what is older and nothing else.
@@ -46,13 +47,13 @@ func withRetention(change func(*store.Retention)) func(*shop.Config) {
 
 func ledgerSummed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		seed := storetest.Seed(t)
+		seed := testkit.Seed(t)
 		draw := rand.New(rand.NewPCG(seed, 1))
 		products := []string{"a", "b", "c", "d", "e"}
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		storetest.OpenWithStock(t, backend, 50, products...)
-		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), backend.SQL(t)
-		for range storetest.QuickOrFull(6, 20) {
+		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.StockLedger = 10 * testkit.Day })), backend.SQL(t)
+		for range testkit.QuickOrFull(6, 20) {
 			for range 60 {
 				clock.Advance(time.Duration(draw.IntN(120)) * time.Minute)
 				change := stock.StockChange{ProductID: products[draw.IntN(len(products)-1)], Action: stock.StockActions()[draw.IntN(5)], Quantity: 1 + draw.IntN(30), Reference: "order"}
@@ -60,7 +61,7 @@ func ledgerSummed(backend storetest.Backend) func(*testing.T) {
 					require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
 				}
 			}
-			old := clock.Now().Add(-10 * storetest.Day).UnixMicro()
+			old := clock.Now().Add(-10 * testkit.Day).UnixMicro()
 			young := storetest.QueryText(t, db, fmt.Sprintf(`SELECT COUNT(*) FROM stock_transaction WHERE created_at >= %d`, old))
 			require.NoError(t, s.Sweep(t.Context()))
 			storetest.RequireStockConsistent(t, db)
@@ -70,7 +71,7 @@ func ledgerSummed(backend storetest.Backend) func(*testing.T) {
 			require.Zero(t, storetest.CountRows(t, db, fmt.Sprintf(`stock_transaction WHERE reference <> '' AND created_at < %d`, old)), "old references are deleted")
 			require.Equal(t, young, storetest.QueryText(t, db, fmt.Sprintf(`SELECT COUNT(*) FROM stock_transaction WHERE created_at >= %d`, old)))
 		}
-		clock.Advance(100 * storetest.Day)
+		clock.Advance(100 * testkit.Day)
 		require.NoError(t, s.Sweep(t.Context()))
 		storetest.RequireStockConsistent(t, db)
 		require.Equal(t, len(products), storetest.CountRows(t, db, "stock_transaction"))
@@ -89,9 +90,9 @@ func ledgerSummed(backend storetest.Backend) func(*testing.T) {
 
 func ledgerSummedImported(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		storetest.OpenWithStock(t, backend, 50, "a", "b")
-		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), backend.SQL(t)
+		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.StockLedger = 10 * testkit.Day })), backend.SQL(t)
 		for range 30 {
 			clock.Advance(12 * time.Hour)
 			_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
@@ -111,8 +112,8 @@ func ledgerSummedImported(backend storetest.Backend) func(*testing.T) {
 
 func usagesSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
-		s := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.CodeUsages = 10 * storetest.Day }))
+		clock := testkit.NewClock(testkit.Noon)
+		s := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.CodeUsages = 10 * testkit.Day }))
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.PromotionLine("q", ""), storetest.CodeLine("p", "MANY", `,"max_uses":100,"uses":100`), storetest.CodeLine("q", "OTHER", "")}, "\n"))
 		use := func(code, reference string) {
 			_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: reference, Units: 1})
@@ -120,7 +121,7 @@ func usagesSwept(backend storetest.Backend) func(*testing.T) {
 		}
 		for i := range 20 {
 			use("MANY", fmt.Sprint("order-", i))
-			clock.Advance(storetest.Day)
+			clock.Advance(testkit.Day)
 		}
 		use("OTHER", "order-0")
 		require.NoError(t, s.Sweep(t.Context()))
@@ -137,7 +138,7 @@ func usagesSwept(backend storetest.Backend) func(*testing.T) {
 
 func clientsSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		kept, _, err := s.Access.CreateClient(t.Context(), storetest.Actor, "kept", access.Scopes())
 		require.NoError(t, err)
@@ -145,7 +146,7 @@ func clientsSwept(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		_, err = s.Access.RevokeClient(t.Context(), storetest.Actor, gone.ID)
 		require.NoError(t, err)
-		clock.Advance(90 * storetest.Day)
+		clock.Advance(90 * testkit.Day)
 		require.NoError(t, s.Sweep(t.Context()))
 		revoked, err := s.Access.ClientRevoked(t.Context(), gone.ID)
 		require.NoError(t, err)
@@ -163,7 +164,7 @@ func clientsSwept(backend storetest.Backend) func(*testing.T) {
 
 func unlimitedRetention(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		storetest.OpenWithStock(t, backend, 5, "a")
 		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { *r = store.Retention{} })), backend.SQL(t)
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.CodeLine("p", "MANY", "")}, "\n"))
@@ -175,7 +176,7 @@ func unlimitedRetention(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		_, err = s.Access.RevokeClient(t.Context(), storetest.Actor, client.ID)
 		require.NoError(t, err)
-		clock.Advance(50 * 365 * storetest.Day)
+		clock.Advance(50 * 365 * testkit.Day)
 		require.NoError(t, s.Sweep(t.Context()))
 		for table, rows := range map[string]int{"stock_transaction": 2, "code_usage": 1, "idempotency_key": 1, "api_client": 1} {
 			require.Equal(t, rows, storetest.CountRows(t, db, table), table)
@@ -187,7 +188,7 @@ func unlimitedRetention(backend storetest.Backend) func(*testing.T) {
 
 func releasesKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas, withRetention(func(r *store.Retention) { r.Releases = 5 }))
 		storetest.Import(t, s, storetest.ShopFile)
 		for i := range 8 {
@@ -204,7 +205,7 @@ func releasesKept(backend storetest.Backend) func(*testing.T) {
 // publicationsDoNotSweep checks that a publication deletes nothing of earlier ones.
 func publicationsDoNotSweep(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s, db := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		for i := range 5 {
@@ -222,8 +223,8 @@ func publicationsDoNotSweep(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, "releases", gauges.Sweeps[0].Name)
 		require.Equal(t, 2, gauges.Sweeps[0].Due)
 		storetest.RunWorker(t, s)
-		storetest.Eventually(t, 3, func() int { return storetest.CountRows(t, db, "release") })
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, 3, func() int { return storetest.CountRows(t, db, "release") })
+		testkit.Eventually(t, true, func() bool {
 			gauges, err := s.Gauges(t.Context())
 			require.NoError(t, err)
 			return gauges.Sweeps[0].Ended && gauges.Sweeps[0].Due == 0 && gauges.Sweeps[0].Swept > 0
@@ -234,7 +235,7 @@ func publicationsDoNotSweep(backend storetest.Backend) func(*testing.T) {
 
 func changesSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		storetest.OpenWithStock(t, backend, 5, "a")
 		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		for range 3 {
@@ -256,7 +257,7 @@ func changesSwept(backend storetest.Backend) func(*testing.T) {
 // authoredChangesSwept checks that a delta after a sweep of authored changes is still correct.
 func authoredChangesSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s, db := storetest.OpenPublished(t, backend, storetest.WithClock(clock)), backend.SQL(t)
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Zero(t, storetest.CountRows(t, db, "authored_change"), "all changes are published")

@@ -10,6 +10,7 @@ import (
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestPollIsOneStatement: a server without requests runs one statement a poll, which also looks for jobs,
@@ -25,7 +26,7 @@ func TestPollIsOneStatement(t *testing.T) {
 		done := make(chan struct{})
 		go func() { defer close(done); s.Jobs.Work(ctx) }()
 		t.Cleanup(func() { stop(); <-done })
-		storetest.Eventually(t, true, func() bool { // until all sweeps have run and the stock is loaded
+		testkit.Eventually(t, true, func() bool { // until all sweeps have run and the stock is loaded
 			gauges, err := s.Gauges(t.Context())
 			require.NoError(t, err)
 			for _, sweep := range gauges.Sweeps {
@@ -46,7 +47,7 @@ func TestPollIsOneStatement(t *testing.T) {
 			return polls, others
 		}
 		before, startup := polls()
-		storetest.Eventually(t, true, func() bool { now, _ := polls(); return len(now) >= len(before)+4 })
+		testkit.Eventually(t, true, func() bool { now, _ := polls(); return len(now) >= len(before)+4 })
 		_, others := polls()
 		require.Empty(t, others[len(startup):])
 	})

@@ -11,6 +11,7 @@ import (
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // keyIDs returns the IDs of the signing keys in order.
@@ -27,7 +28,7 @@ func keyIDs(t *testing.T, s *shop.Store, sealer *seal.Sealer) (ids []string) {
 func TestRotateSigningKey(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		clock, sealer := storetest.NewClock(newYear), storetest.NewSealer(t, 1)
+		clock, sealer := testkit.NewClock(newYear), storetest.NewSealer(t, 1)
 		s := backend.Open(t, storetest.WithClock(clock))
 		first := keyIDs(t, s, sealer)[0]
 		clock.Advance(time.Hour)
@@ -77,7 +78,7 @@ func TestRotateSigningKey(t *testing.T) {
 func TestWorkersSweepSigningKeys(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		clock, sealer := storetest.NewClock(newYear), storetest.NewSealer(t, 1)
+		clock, sealer := testkit.NewClock(newYear), storetest.NewSealer(t, 1)
 		s := backend.Open(t, storetest.WithClock(clock))
 		keyIDs(t, s, sealer)
 		clock.Advance(time.Second)
@@ -85,7 +86,7 @@ func TestWorkersSweepSigningKeys(t *testing.T) {
 		require.NoError(t, err)
 		clock.Advance(26 * time.Hour)
 		storetest.RunWorker(t, s)
-		storetest.Eventually(t, true, func() bool { return len(keyIDs(t, s, sealer)) == 1 })
+		testkit.Eventually(t, true, func() bool { return len(keyIDs(t, s, sealer)) == 1 })
 		require.Equal(t, []string{second}, keyIDs(t, s, sealer))
 	})
 }

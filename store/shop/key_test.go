@@ -12,6 +12,7 @@ import (
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestSigningKeysCreatesTheFirst(t *testing.T) {
@@ -22,7 +23,7 @@ func TestSigningKeysCreatesTheFirst(t *testing.T) {
 		keys, err := s.Access.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		require.Len(t, keys, 1)
-		storetest.Eventually(t, true, func() bool { return s.Access.SigningKeysVersion() != before })
+		testkit.Eventually(t, true, func() bool { return s.Access.SigningKeysVersion() != before })
 		require.True(t, ed25519.Verify(keys[0].Public, []byte("m"), ed25519.Sign(keys[0].Private, []byte("m"))))
 
 		again, err := s.Access.SigningKeys(t.Context(), sealer)

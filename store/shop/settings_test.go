@@ -9,6 +9,7 @@ import (
 	"portico/store/settings"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestSettings tests settings.Service.Get and settings.Service.Update.
@@ -119,7 +120,7 @@ func settingsOtherServer(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 			_, err = here.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
 			require.NoError(t, err)
-			storetest.Eventually(t, length, pageLengthOf(t, there))
+			testkit.Eventually(t, length, pageLengthOf(t, there))
 		}
 	}
 }
@@ -135,8 +136,8 @@ func settingsTwoServers(backend storetest.Backend) func(*testing.T) {
 			one, other = other, one
 		}
 		want := pageLengthOf(t, other)()
-		storetest.Eventually(t, want, pageLengthOf(t, one))
-		storetest.Eventually(t, want, pageLengthOf(t, other))
+		testkit.Eventually(t, want, pageLengthOf(t, one))
+		testkit.Eventually(t, want, pageLengthOf(t, other))
 	}
 }
 

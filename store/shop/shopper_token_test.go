@@ -10,12 +10,13 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestGrantShopperToken(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		clock := storetest.NewClock(newYear.Add(999 * time.Millisecond))
+		clock := testkit.NewClock(newYear.Add(999 * time.Millisecond))
 		s := backend.Open(t, storetest.WithClock(clock))
 		seconds := 86_400
 		grant, err := s.Access.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", ExpiresIn: &seconds})

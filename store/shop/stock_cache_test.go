@@ -12,6 +12,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // cachedStock opens a store with n stock records in memory.
@@ -31,7 +32,7 @@ func TestStockCacheAllocations(t *testing.T) {
 	storetest.EachBackendSerial(t, func(t *testing.T, backend storetest.Backend) {
 		s, ids := cachedStock(t, backend, 200)
 		ctx, limit := context.Background(), 100
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, true, func() bool {
 			column := testing.AllocsPerRun(10, func() { _, _ = s.Stock.Column(ctx, ids[:100]) })
 			page := testing.AllocsPerRun(10, func() { _, _ = s.Stock.Page(ctx, store.ListQuery{Page: store.Page{First: &limit}}) })
 			return column <= 3 && page <= 6

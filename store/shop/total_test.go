@@ -22,6 +22,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestListTotals checks that totals of long lists are stored, not counted, and match the rows
@@ -40,12 +41,12 @@ func TestListTotals(t *testing.T) {
 func totalsRead(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := storetest.NewSharedStore(t, backend)
-		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
+		storetest.CreatePromotion(t, d.Store, "p", testkit.Noon)
 		require.NoError(t, storetest.AddCodes(d.Store, "p", make([]string, 300)...))
 		ctx, counter := store.CountStatements(t.Context())
 		require.Equal(t, 300, storetest.CodesTotal(t, ctx, d.Store, "p"))
 		require.Zero(t, storetest.UsagesTotal(t, ctx, d.Store, "p", nil))
-		storetest.SeedStock(t, d.DB, stock.Stock{ProductID: "a", Available: 7, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		storetest.SeedStock(t, d.DB, stock.Stock{ProductID: "a", Available: 7, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 		require.Equal(t, 1, storetest.LedgerTotal(t, ctx, d.Store, "a"))
 		for _, query := range counter.Queries() {
 			require.NotContains(t, strings.ToUpper(query), "COUNT(")
@@ -57,7 +58,7 @@ func totalsRead(backend storetest.Backend) func(*testing.T) {
 func totalsFiltered(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := storetest.NewSharedStore(t, backend)
-		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
+		storetest.CreatePromotion(t, d.Store, "p", testkit.Noon)
 		require.NoError(t, storetest.AddCodes(d.Store, "p", "A", "B", "C"))
 		require.Equal(t, 2, storetest.CodesTotal(t, t.Context(), d.Store, "p", "A", "C", "X"))
 		require.Equal(t, 3, storetest.CodesTotal(t, t.Context(), d.Store, "p"))
@@ -67,10 +68,10 @@ func totalsFiltered(backend storetest.Backend) func(*testing.T) {
 		}
 		require.Equal(t, 2, storetest.UsagesTotal(t, t.Context(), d.Store, "p", new("A")))
 		require.Equal(t, 3, storetest.UsagesTotal(t, t.Context(), d.Store, "p", nil))
-		storetest.SeedStock(t, d.DB, stock.Stock{ProductID: "a", Available: 7, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		storetest.SeedStock(t, d.DB, stock.Stock{ProductID: "a", Available: 7, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 		d.Clock.Advance(time.Hour)
 		require.NoError(t, storetest.Increment(t.Context(), d.Store, "a"))
-		require.Equal(t, 1, storetest.LedgerTotal(t, t.Context(), d.Store, "a", store.Range{Attribute: store.SortCreatedAt, Operator: "gt", Time: storetest.Noon}))
+		require.Equal(t, 1, storetest.LedgerTotal(t, t.Context(), d.Store, "a", store.Range{Attribute: store.SortCreatedAt, Operator: "gt", Time: testkit.Noon}))
 		require.Equal(t, 2, storetest.LedgerTotal(t, t.Context(), d.Store, "a"))
 		for id, units := range map[string]int{"none": 0, "one": 1, "many": 9} {
 			_, err := d.Stock.Create(t.Context(), storetest.Actor, id, units)
@@ -84,8 +85,8 @@ func totalsFiltered(backend storetest.Backend) func(*testing.T) {
 // reader checks the totals.
 func totalsConcurrent(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		seed := storetest.Seed(t)
-		clock := storetest.NewClock(storetest.Noon)
+		seed := testkit.Seed(t)
+		clock := testkit.NewClock(testkit.Noon)
 		var reported strings.Builder
 		log := slog.New(slog.NewTextHandler(&reported, nil))
 		logged := func(config *shop.Config) { config.Log = log }
@@ -93,7 +94,7 @@ func totalsConcurrent(backend storetest.Backend) func(*testing.T) {
 		stop := []func(){storetest.RunWorker(t, stores[0]), storetest.RunWorker(t, stores[1])}
 		randomWriter := &randomWriter{t: t, clock: clock}
 		for _, id := range randomWriter.promotions() {
-			storetest.CreatePromotion(t, stores[0], id, storetest.Noon)
+			storetest.CreatePromotion(t, stores[0], id, testkit.Noon)
 		}
 		looking, done := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -111,7 +112,7 @@ func totalsConcurrent(backend storetest.Backend) func(*testing.T) {
 		for writer := range 6 {
 			group.Go(func() {
 				draw := rand.New(rand.NewPCG(seed, uint64(writer)))
-				for range storetest.QuickOrFull(30, 600) {
+				for range testkit.QuickOrFull(30, 600) {
 					randomWriter.write(stores[writer%2], draw)
 				}
 			})
@@ -127,7 +128,7 @@ func totalsConcurrent(backend storetest.Backend) func(*testing.T) {
 		close(looking)
 		<-done
 		storetest.RequireTotals(t, backend.SQL(t))
-		require.Greater(t, randomWriter.made.Load(), int64(storetest.QuickOrFull(50, 1000)), "most writes succeed")
+		require.Greater(t, randomWriter.made.Load(), int64(testkit.QuickOrFull(50, 1000)), "most writes succeed")
 		for _, id := range randomWriter.promotions() {
 			_, err := stores[0].Promotions.Get(t.Context(), id)
 			if !store.HasCode(err, store.NotFound) {
@@ -147,12 +148,12 @@ func totalsConcurrent(backend storetest.Backend) func(*testing.T) {
 func totalsCorrected(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := storetest.NewSharedStore(t, backend)
-		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
-		storetest.CreatePromotion(t, d.Store, "q", storetest.Noon)
+		storetest.CreatePromotion(t, d.Store, "p", testkit.Noon)
+		storetest.CreatePromotion(t, d.Store, "q", testkit.Noon)
 		require.NoError(t, storetest.AddCodes(d.Store, "p", "A", "B", "C"))
 		_, err := d.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order"})
 		require.NoError(t, err)
-		storetest.SeedStock(t, d.DB, stock.Stock{ProductID: "a", Available: 7, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		storetest.SeedStock(t, d.DB, stock.Stock{ProductID: "a", Available: 7, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon}, stock.Stock{ProductID: "b", CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 		storetest.Transact(t, d.DB, func(run func(query string, args ...any)) {
 			run(`UPDATE promotion SET codes = codes + 4`)
 			run(`DELETE FROM code_usage_total`)
@@ -179,7 +180,7 @@ type nonFatalT struct{ *testing.T }
 func (r *nonFatalT) FailNow() { r.Fail() }
 
 func twoDayRetention(config *shop.Config) {
-	withRetention(func(r *store.Retention) { r.CodeUsages, r.StockLedger = 2*storetest.Day, 2*storetest.Day })(config)
+	withRetention(func(r *store.Retention) { r.CodeUsages, r.StockLedger = 2*testkit.Day, 2*testkit.Day })(config)
 }
 
 func exportedLines(t *testing.T, s *shop.Store, id string) (codes []string) {
@@ -193,7 +194,7 @@ func exportedLines(t *testing.T, s *shop.Store, id string) (codes []string) {
 // randomWriter makes random writes, most of which succeed.
 type randomWriter struct {
 	t     *testing.T
-	clock *storetest.Clock
+	clock *testkit.Clock
 	made  atomic.Int64
 }
 
@@ -245,7 +246,7 @@ func (w *randomWriter) draw(ctx context.Context, s *shop.Store, draw *rand.Rand,
 		}
 		return err
 	case 8: // moves the end, or toggles automatic
-		change := promotion.PromotionChange{Start: new("2024-01-01"), End: new(now.Add(time.Duration(draw.IntN(3)-1) * storetest.Day).Format(storetest.TimeFormat))}
+		change := promotion.PromotionChange{Start: new("2024-01-01"), End: new(now.Add(time.Duration(draw.IntN(3)-1) * testkit.Day).Format(storetest.TimeFormat))}
 		if draw.IntN(2) == 0 {
 			change = promotion.PromotionChange{Automatic: new(draw.IntN(2) == 0)}
 		}

@@ -16,6 +16,7 @@ import (
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // maxRowsWritten is the maximum number of rows that a transaction may write, whatever the
@@ -31,7 +32,7 @@ const (
 func TestTransactionSizes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnly(t, "it writes many thousands of rows")
+		testkit.FullTestsOnly(t, "it writes many thousands of rows")
 		t.Run("imports and publications", boundedPublications(backend))
 		t.Run("sweeps, promotions and codes", boundedSweeps(backend))
 		t.Run("the next import completes an interrupted one", interruptedImport(backend))
@@ -107,7 +108,7 @@ func requireTransactions(t *testing.T, what string, least, most int64, do func(c
 func boundedPublications(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		const products = 9_000
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.Releases = 1 }))
 		text := storetest.WithoutStock(storetest.GenerateShop(t, products, 2))
 		catalog := storetest.CatalogID(t, text)
@@ -118,7 +119,7 @@ func boundedPublications(backend storetest.Backend) func(*testing.T) {
 			}
 		}
 		publishing := func(ctx context.Context) {
-			clock.Advance(storetest.Day)
+			clock.Advance(testkit.Day)
 			_, err := s.Publisher.Publish(ctx, storetest.Actor, catalog, nil)
 			require.NoError(t, err)
 		}
@@ -140,7 +141,7 @@ func boundedPublications(backend storetest.Backend) func(*testing.T) {
 		turned := rotateNodes(text)
 		requireSmallTransactions(t, "an import of nodes whose products are in another order", products, importing(turned))
 		require.Zero(t, storetest.Import(t, s, turned).Changed, "all its transactions were committed")
-		clock.Advance(storetest.Day)
+		clock.Advance(testkit.Day)
 		requireSmallTransactions(t, "the sweep of releases", 4*products, func(ctx context.Context) { require.NoError(t, s.Sweep(ctx)) })
 		storetest.RequireNoOrphans(t, backend.SQL(t))
 	}
@@ -226,7 +227,7 @@ const numberedRows = `WITH RECURSIVE row (n) AS (SELECT 1 UNION ALL SELECT n + 1
 func boundedSweeps(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		const rows = maxRowsWritten + 1000
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		storetest.OpenWithStock(t, backend, rows+1, "a")
 		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		storetest.Import(t, s, strings.Join([]string{storetest.ShopFile, storetest.PromotionLine("p", ""), storetest.PromotionLine("q", "")}, "\n"))
@@ -259,7 +260,7 @@ func boundedSweeps(backend storetest.Backend) func(*testing.T) {
 		requireSmallTransactions(t, "the end of a promotion", 1, func(ctx context.Context) { require.NoError(t, storetest.DeletePromotion(ctx, s, storetest.Actor, "q")) })
 		requireSmallTransactions(t, "all sweeps", 9*rows, func(ctx context.Context) {
 			require.NoError(t, s.Sweep(ctx)) // records the position in the change log
-			clock.Advance(storetest.Day)
+			clock.Advance(testkit.Day)
 			require.NoError(t, s.Sweep(ctx))
 		})
 		for _, table := range []string{"job", "idempotency_key", "api_client WHERE revoked_at > 0", "stock_change", "authored_change", "code_usage WHERE actor = 'b'", "promotion_code WHERE id LIKE 'row-%'", "code_claim WHERE code LIKE 'row-%'"} {

@@ -22,6 +22,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // growingTables are the tables whose rows come and go with time.
@@ -38,9 +39,9 @@ const mostReleases = 3 + 8
 func TestYearOfOrders(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		y := &yearTest{clock: storetest.NewClock(storetest.Noon), draw: rand.New(rand.NewPCG(storetest.Seed(t), 1)),
-			products: storetest.QuickOrFull(30, 150), orders: storetest.QuickOrFull(3, 15), every: storetest.QuickOrFull(10, 3), months: storetest.QuickOrFull(4, 12)}
-		storetest.FullTestsOnlyOnPostgres(t, backend)
+		y := &yearTest{clock: testkit.NewClock(testkit.Noon), draw: rand.New(rand.NewPCG(testkit.Seed(t), 1)),
+			products: testkit.QuickOrFull(30, 150), orders: testkit.QuickOrFull(3, 15), every: testkit.QuickOrFull(10, 3), months: testkit.QuickOrFull(4, 12)}
+		backend.FullTestsOnlyOnPostgres(t)
 		if backend.Name == "postgres" {
 			y.orders, y.every, y.months = 4, 6, 6
 		}
@@ -81,7 +82,7 @@ func TestYearOfOrders(t *testing.T) {
 // yearTest is a shop with its customers.
 type yearTest struct {
 	s     *shop.Store
-	clock *storetest.Clock
+	clock *testkit.Clock
 	draw  *rand.Rand
 
 	products, orders, every, months int // orders per day, days between publications
@@ -93,7 +94,7 @@ type yearTest struct {
 
 func (y *yearTest) open(t *testing.T, backend storetest.Backend) {
 	y.s = backend.Open(t, storetest.WithClock(y.clock), withRetention(func(r *store.Retention) {
-		r.StockLedger, r.CodeUsages, r.FinishedJobs, r.RevokedClients = 30*storetest.Day, 30*storetest.Day, 30*storetest.Day, 30*storetest.Day
+		r.StockLedger, r.CodeUsages, r.FinishedJobs, r.RevokedClients = 30*testkit.Day, 30*testkit.Day, 30*testkit.Day, 30*testkit.Day
 	}))
 	text := storetest.GenerateShop(t, y.products, 1)
 	storetest.Import(t, y.s, text)
@@ -122,7 +123,7 @@ func (y *yearTest) month(t *testing.T, month int) {
 	ctx, now := t.Context(), y.clock.Now()
 	name := fmt.Sprint("month-", month)
 	change := storetest.TenPercentOff(now)
-	change.End = new(now.Add(60 * storetest.Day).Format(storetest.TimeFormat))
+	change.End = new(now.Add(60 * testkit.Day).Format(storetest.TimeFormat))
 	_, err := y.s.Promotions.Create(ctx, storetest.Actor, name, change)
 	require.NoError(t, err)
 	require.NoError(t, storetest.AddCodes(y.s, name, "SALE-"+strconv.Itoa(month)))

@@ -14,6 +14,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestStockPages tests the bounds of store.Page and which cursors it accepts.
@@ -33,7 +34,7 @@ func TestLowStock(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		rows := map[string]int{"a": 3, "b": 0, "c": 7, "d": 3, "e": 5, "f": 0, "g": 6}
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: id, Available: rows[id], Allocated: 9, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+			storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: id, Available: rows[id], Allocated: 9, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 		}
 		s := backend.Open(t)
 		at := func(operator string, n int) store.Range {

@@ -12,6 +12,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestReads reads stock in each way, changes it, and requires that what differs is not unchanged, and
@@ -60,7 +61,7 @@ func TestReads(t *testing.T) {
 			}, nil, nil},
 		} {
 			t.Run(change.name, func(t *testing.T) {
-				cached, clock := backend.WithStockCache(), storetest.NewClock(storetest.Noon)
+				cached, clock := backend.WithStockCache(), testkit.NewClock(testkit.Noon)
 				storetest.OpenWithStock(t, cached, 5, "a", "b", "c")
 				s := cached.Open(t, storetest.WithClock(clock))
 				storetest.RefreshStock(t, s)

@@ -14,6 +14,7 @@ import (
 	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestStockCache runs the stock tests with stock in memory. Reads then run no SQL statements, a
@@ -22,7 +23,7 @@ func TestStockCache(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		testStockList(t, backend.WithStockCache())
-		if storetest.FullTests() {
+		if testkit.FullTests() {
 			testTransactStock(t, backend.WithStockCache())
 		} else {
 			t.Run("random batches match the model", stockModel(backend.WithStockCache()))
@@ -52,7 +53,7 @@ func stockCacheStatements(backend storetest.Backend) func(*testing.T) {
 			},
 			"times": func(ctx context.Context) error { _, _, err := s.Stock.Times(ctx); return err },
 		} {
-			storetest.Eventually(t, true, func() bool { return storetest.CountStatements(t, read) == 0 }, name)
+			testkit.Eventually(t, true, func() bool { return storetest.CountStatements(t, read) == 0 }, name)
 		}
 	}
 }
@@ -79,16 +80,16 @@ func stockCacheOtherServers(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		other := backend.Open(t)
-		for i := range storetest.QuickOrFull(3, 30) {
+		for i := range testkit.QuickOrFull(3, 30) {
 			require.NoError(t, storetest.Increment(t.Context(), other, "a"))
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 			want := 2 * (i + 1)
 			require.Equal(t, want, storetest.Available(t, s, "a"), "the last writer sees all earlier writes")
-			storetest.Eventually(t, want, func() int { return storetest.Available(t, other, "a") })
+			testkit.Eventually(t, want, func() int { return storetest.Available(t, other, "a") })
 		}
 		_, err := other.Stock.Create(t.Context(), storetest.Actor, "b", 7)
 		require.NoError(t, err)
-		storetest.Eventually(t, 7, func() int {
+		testkit.Eventually(t, 7, func() int {
 			if stock, err := s.Stock.Get(t.Context(), "b"); err == nil {
 				return stock.Available
 			}
@@ -105,8 +106,8 @@ func stockCacheImport(backend storetest.Backend) func(*testing.T) {
 {"type":"stock","id":"c","available":9,"allocated":0,"total":9}`), exchange.ImportOptions{Stock: true})
 		require.NoError(t, err)
 		require.Equal(t, 1, storetest.Available(t, other, "a"), "the importing server sees it at once")
-		storetest.Eventually(t, 1, func() int { return storetest.Available(t, s, "a") })
-		storetest.Eventually(t, 9, func() int { return storetest.Available(t, s, "c") })
+		testkit.Eventually(t, 1, func() int { return storetest.Available(t, s, "a") })
+		testkit.Eventually(t, 9, func() int { return storetest.Available(t, s, "c") })
 	}
 }
 
@@ -115,7 +116,7 @@ func stockCacheRecovery(backend storetest.Backend) func(*testing.T) {
 		s, db := storetest.OpenWithStock(t, backend, 0, "a"), backend.SQL(t)
 		other := backend.Open(t)
 		require.NoError(t, storetest.Increment(t.Context(), other, "a"))
-		storetest.Eventually(t, 1, func() int { return storetest.Available(t, s, "a") })
+		testkit.Eventually(t, 1, func() int { return storetest.Available(t, s, "a") })
 		lanes := ` WHERE topic LIKE 'stock/%'`
 		for i, happens := range [][]string{
 			{`UPDATE change SET version = version + 1` + lanes}, // the change was swept
@@ -135,7 +136,7 @@ func stockCacheRecovery(backend storetest.Backend) func(*testing.T) {
 					run(query)
 				}
 			})
-			storetest.Eventually(t, 10+i, func() int {
+			testkit.Eventually(t, 10+i, func() int {
 				stock, err := s.Stock.Get(t.Context(), "a")
 				if err != nil { // until the cache is valid again
 					storetest.RequireError(t, err, store.Unavailable, "", "being replaced or restored")
@@ -162,7 +163,7 @@ func stockCacheOverBudget(backend storetest.Backend) func(*testing.T) {
 // stockCacheBudget moves the stock beyond its memory budget and back.
 func stockCacheBudget(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		var log storetest.LogBuffer
+		var log testkit.LogBuffer
 		s := backend.Open(t, func(config *shop.Config) {
 			config.StockBytes = 66_000 // one block of IDs and eight records
 			config.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -172,7 +173,7 @@ func stockCacheBudget(backend storetest.Backend) func(*testing.T) {
 			_, err := s.Stock.Create(t.Context(), storetest.Actor, fmt.Sprint("p", i), 1)
 			require.NoError(t, err)
 		}
-		storetest.Eventually(t, true, func() bool { return s.Stock.CacheStats().OverBudget })
+		testkit.Eventually(t, true, func() bool { return s.Stock.CacheStats().OverBudget })
 		storetest.RefreshStock(t, s)
 		storetest.RefreshStock(t, s)
 		require.Equal(t, 1, told("exceeds --stock-cache-bytes"), "once: %s", log.String())
@@ -211,7 +212,7 @@ func stockCacheRestored(backend storetest.Backend) func(*testing.T) {
 			_, err := s.Stock.Get(t.Context(), "a")
 			return store.HasCode(err, store.Unavailable)
 		}
-		storetest.Eventually(t, true, in503)
+		testkit.Eventually(t, true, in503)
 		storetest.RequireError(t, s.Ping(t.Context()), store.Unavailable, "", "being replaced or restored")
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "being replaced or restored")
 		_, err = s.Settings.Get(t.Context())
@@ -222,7 +223,7 @@ func stockCacheRestored(backend storetest.Backend) func(*testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		run(`INSERT INTO stock SELECT * FROM kept`)
-		storetest.Eventually(t, 5, func() int {
+		testkit.Eventually(t, 5, func() int {
 			stock, err := s.Stock.Get(t.Context(), "a")
 			if err != nil {
 				storetest.RequireError(t, err, store.Unavailable, "")
@@ -231,7 +232,7 @@ func stockCacheRestored(backend storetest.Backend) func(*testing.T) {
 			return stock.Available
 		})
 		require.NoError(t, s.Ping(t.Context()))
-		storetest.Eventually(t, 5, func() int {
+		testkit.Eventually(t, 5, func() int {
 			if stock, _ := watcher.Newest(); stock != nil {
 				return stock.Available
 			}

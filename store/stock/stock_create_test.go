@@ -12,15 +12,16 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func stockCreate(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		made, err := s.Stock.Create(t.Context(), storetest.Actor, "a", 10)
 		require.NoError(t, err)
-		require.Equal(t, &stock.Stock{ProductID: "a", Available: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, made)
+		require.Equal(t, &stock.Stock{ProductID: "a", Available: 10, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon}, made)
 		require.Equal(t, made, storetest.ReadStock(t, s, "a"))
 		none, err := s.Stock.Create(t.Context(), storetest.Actor, "b", 0)
 		require.NoError(t, err)
@@ -131,9 +132,9 @@ func stockTransactionList(backend storetest.Backend) func(*testing.T) {
 			_, err = s.Stock.Transactions(t.Context(), "a", store.ListQuery{Sort: store.Sort{By: by}})
 			storetest.RequireError(t, err, store.Invalid, "sort", "by time of creation")
 		}
-		_, err = s.Stock.Transactions(t.Context(), "a", store.ListQuery{Ranges: []store.Range{{Attribute: store.SortUpdatedAt, Operator: "gt", Time: storetest.Noon}}})
+		_, err = s.Stock.Transactions(t.Context(), "a", store.ListQuery{Ranges: []store.Range{{Attribute: store.SortUpdatedAt, Operator: "gt", Time: testkit.Noon}}})
 		storetest.RequireError(t, err, store.Invalid, "filter", "time of an update")
-		later := store.ListQuery{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: storetest.Noon.Add(100 * 365 * 24 * time.Hour)}}}
+		later := store.ListQuery{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: testkit.Noon.Add(100 * 365 * 24 * time.Hour)}}}
 		slice, err := s.Stock.Transactions(t.Context(), "a", later)
 		require.NoError(t, err)
 		require.Empty(t, slice.Items)

@@ -15,6 +15,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestDeleteStock(t *testing.T) {
@@ -119,7 +120,7 @@ func stockDeletedOtherServers(backend storetest.Backend) func(*testing.T) {
 			_, err := here.Stock.Create(t.Context(), storetest.Actor, product, 5)
 			require.NoError(t, err)
 		}
-		storetest.Eventually(t, "a b", func() string { return listedStock(t, there) })
+		testkit.Eventually(t, "a b", func() string { return listedStock(t, there) })
 		watcher, err := there.Stock.Watch(t.Context(), []string{"a"})
 		require.NoError(t, err)
 		defer watcher.Close()
@@ -131,20 +132,20 @@ func stockDeletedOtherServers(backend storetest.Backend) func(*testing.T) {
 			took()
 			return found.Available
 		}
-		storetest.Eventually(t, 5, units)
+		testkit.Eventually(t, 5, units)
 		for round := range 3 {
 			require.NoError(t, here.Stock.Delete(t.Context(), storetest.Actor, "a"))
 			require.Equal(t, "b", listedStock(t, here))
-			storetest.Eventually(t, "b", func() string { return listedStock(t, there) })
-			storetest.Eventually(t, 0, units)
+			testkit.Eventually(t, "b", func() string { return listedStock(t, there) })
+			testkit.Eventually(t, 0, units)
 			here, there = there, here
 			storetest.RefreshStock(t, here)
 			_, err := here.Stock.Create(t.Context(), storetest.Actor, "a", 6+round)
 			require.NoError(t, err)
-			storetest.Eventually(t, "a b", func() string { return listedStock(t, there) })
-			storetest.Eventually(t, 6+round, func() int { return storetest.Available(t, there, "a") })
+			testkit.Eventually(t, "a b", func() string { return listedStock(t, there) })
+			testkit.Eventually(t, 6+round, func() int { return storetest.Available(t, there, "a") })
 			here, there = there, here
-			storetest.Eventually(t, 6+round, units)
+			testkit.Eventually(t, 6+round, units)
 		}
 	}
 }
@@ -157,7 +158,7 @@ func stockDeletedRaced(backend storetest.Backend) func(*testing.T) {
 		for n := range 4 {
 			group.Go(func() {
 				random := rand.New(rand.NewPCG(7, uint64(n)))
-				for range storetest.QuickOrFull(60, 600) {
+				for range testkit.QuickOrFull(60, 600) {
 					s, product := stores[random.IntN(2)], products[random.IntN(3)]
 					switch random.IntN(4) {
 					case 0:
@@ -175,7 +176,7 @@ func stockDeletedRaced(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireTotals(t, backend.SQL(t))
 		want := listedStock(t, otherServer(t, backend))
 		for _, s := range stores {
-			storetest.Eventually(t, want, func() string { return listedStock(t, s) })
+			testkit.Eventually(t, want, func() string { return listedStock(t, s) })
 		}
 	}
 }

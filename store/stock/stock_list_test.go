@@ -15,6 +15,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestStockList tests Service.List: any way of paging returns each row once, in order.
@@ -67,7 +68,7 @@ func sortedIDs(rows []stock.Stock, sort store.Sort) []string {
 
 // drawStocks draws rows, many of which share their times.
 func drawStocks(t *rapid.T) []stock.Stock {
-	moment := rapid.Map(rapid.IntRange(0, 3), func(n int) time.Time { return storetest.Noon.Add(time.Duration(n) * time.Millisecond) })
+	moment := rapid.Map(rapid.IntRange(0, 3), func(n int) time.Time { return testkit.Noon.Add(time.Duration(n) * time.Millisecond) })
 	ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z0-9_-]{1,4}`), 0, 40, rapid.ID[string]).Draw(t, "ids")
 	var rows []stock.Stock
 	for _, id := range ids {
@@ -219,7 +220,7 @@ func stocksRanges(backend storetest.Backend) func(*testing.T) {
 			attribute := rapid.SampledFrom([]string{"id", "created_at", "updated_at"}).Draw(t, "attribute")
 			operator := rapid.SampledFrom([]string{"gt", "ge", "lt", "le"}).Draw(t, "operator")
 			value := rapid.StringMatching(`[A-Za-z0-9_-]{1,2}`).Draw(t, "id")
-			moment := storetest.Noon.Add(time.Duration(rapid.IntRange(-1, 4).Draw(t, "moment")) * time.Millisecond)
+			moment := testkit.Noon.Add(time.Duration(rapid.IntRange(-1, 4).Draw(t, "moment")) * time.Millisecond)
 			if attribute != "id" {
 				value = moment.Format("2006-01-02T15:04:05.000")
 			}
@@ -265,13 +266,13 @@ func stocksTimes(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.True(t, created.IsZero() && updated.IsZero(), "an empty list")
 		storetest.SeedStock(t, backend.SQL(t),
-			stock.Stock{ProductID: "a", CreatedAt: storetest.Noon.Add(time.Hour), UpdatedAt: storetest.Noon.Add(9 * time.Hour)},
-			stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon.Add(2 * time.Hour)})
+			stock.Stock{ProductID: "a", CreatedAt: testkit.Noon.Add(time.Hour), UpdatedAt: testkit.Noon.Add(9 * time.Hour)},
+			stock.Stock{ProductID: "b", CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon.Add(2 * time.Hour)})
 		storetest.RefreshStock(t, s)
 		created, updated, err = s.Stock.Times(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, storetest.Noon, created)
-		require.Equal(t, storetest.Noon.Add(9*time.Hour), updated)
+		require.Equal(t, testkit.Noon, created)
+		require.Equal(t, testkit.Noon.Add(9*time.Hour), updated)
 	}
 }
 
@@ -281,7 +282,7 @@ func stocksByID(backend storetest.Backend) func(*testing.T) {
 		stocks, err := s.Stock.ByID(t.Context(), []string{"c", "ghost", "a", "c"})
 		require.NoError(t, err)
 		row := func(id string) *stock.Stock {
-			return &stock.Stock{ProductID: id, Available: 3, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}
+			return &stock.Stock{ProductID: id, Available: 3, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon}
 		}
 		require.Equal(t, map[string]*stock.Stock{"a": row("a"), "c": row("c")}, stocks)
 		stocks, err = s.Stock.ByID(t.Context(), nil)

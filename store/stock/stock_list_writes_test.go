@@ -15,6 +15,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // stocksUnderWrites pages through the list while writers change the "hot" half of it. Rows that
@@ -22,11 +23,11 @@ import (
 // positions or at none.
 func stocksUnderWrites(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
+		clock := testkit.NewClock(testkit.Noon)
 		var rows []stock.Stock
 		for i := range 120 {
 			kind := []string{"hot", "calm"}[i%2]
-			moment := storetest.Noon.Add(time.Duration(i/20) * time.Millisecond) // twenty rows share each time
+			moment := testkit.Noon.Add(time.Duration(i/20) * time.Millisecond) // twenty rows share each time
 			rows = append(rows, stock.Stock{ProductID: fmt.Sprintf("%s-%d", kind, i), Available: 1000, CreatedAt: moment, UpdatedAt: moment})
 		}
 		storetest.SeedStock(t, backend.SQL(t), rows...)
@@ -56,7 +57,7 @@ func stocksUnderWrites(backend storetest.Backend) func(*testing.T) {
 }
 
 // writeHot runs four writers that change the hot rows until stop, which reports their failures.
-func writeHot(t *testing.T, s *shop.Store, clock *storetest.Clock, rows []stock.Stock) (writes *atomic.Int64, stop func()) {
+func writeHot(t *testing.T, s *shop.Store, clock *testkit.Clock, rows []stock.Stock) (writes *atomic.Int64, stop func()) {
 	writes = &atomic.Int64{}
 	ended, group := make(chan struct{}), sync.WaitGroup{}
 	failures := make(chan error, 4)

@@ -13,6 +13,7 @@ import (
 	"portico/store"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // balances is a model of the stock: the available and allocated units of each product.
@@ -82,7 +83,7 @@ func stockModel(backend storetest.Backend) func(*testing.T) {
 			storetest.ClearStock(t, db)
 			model := balances{"a": {}, "b": {5, 0}, "c": {0, 5}}
 			for _, product := range slices.Sorted(maps.Keys(model)) {
-				storetest.SeedStock(t, db, stock.Stock{ProductID: product, Available: model[product][0], Allocated: model[product][1], CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+				storetest.SeedStock(t, db, stock.Stock{ProductID: product, Available: model[product][0], Allocated: model[product][1], CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 			}
 			storetest.RefreshStock(t, s)
 			for range rapid.IntRange(1, 12).Draw(t, "batches") {

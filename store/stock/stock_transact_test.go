@@ -10,6 +10,7 @@ import (
 	"portico/store"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // TestTransactStock tests Service.Transact: bounds, atomic batches, the ledger and
@@ -40,8 +41,8 @@ func testTransactStock(t *testing.T, backend storetest.Backend) {
 
 func stockActions(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon.Add(time.Hour + 123456789*time.Nanosecond))
-		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		clock := testkit.NewClock(testkit.Noon.Add(time.Hour + 123456789*time.Nanosecond))
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 		s := backend.Open(t, storetest.WithClock(clock))
 		for _, c := range []struct {
 			action               stock.StockAction
@@ -68,8 +69,8 @@ func stockActions(backend storetest.Backend) func(*testing.T) {
 				{ProductID: "a", Action: c.action, Quantity: c.quantity, Reason: "stocktaking", Reference: "order-1"}})
 			require.NoError(t, err, "%s %d", c.action, c.quantity)
 			require.Len(t, made, 1)
-			now := storetest.Noon.Add(time.Hour + 123*time.Millisecond)
-			after := &stock.Stock{ProductID: "a", Available: c.available, Allocated: c.allocated, CreatedAt: storetest.Noon, UpdatedAt: now}
+			now := testkit.Noon.Add(time.Hour + 123*time.Millisecond)
+			after := &stock.Stock{ProductID: "a", Available: c.available, Allocated: c.allocated, CreatedAt: testkit.Noon, UpdatedAt: now}
 			require.Equal(t, &stock.StockTransaction{
 				ID: made[0].ID, ProductID: "a", Action: c.action, Quantity: c.quantity,
 				AvailableDelta: c.available - before.Available, AllocatedDelta: c.allocated - before.Allocated,
@@ -84,8 +85,8 @@ func stockActions(backend storetest.Backend) func(*testing.T) {
 func stockRefusals(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.SeedStock(t, backend.SQL(t),
-			stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon},
-			stock.Stock{ProductID: "full", Available: stock.MaxStock - 5, Allocated: 5, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+			stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon},
+			stock.Stock{ProductID: "full", Available: stock.MaxStock - 5, Allocated: 5, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 		s := backend.Open(t)
 		change := func(product string, action stock.StockAction, quantity int) stock.StockChange {
 			return stock.StockChange{ProductID: product, Action: action, Quantity: quantity}
@@ -221,7 +222,7 @@ func stockExpectedAvailable(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, action := range stock.StockActions() {
 			t.Run(string(action), func(t *testing.T) {
-				storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+				storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 10, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 				s := backend.Open(t)
 				change := stock.StockChange{ProductID: "a", Action: action, Quantity: 3}
 				for _, wrong := range []int{9, 11, -1, 0} {
@@ -242,8 +243,8 @@ func stockExpectedAvailable(backend storetest.Backend) func(*testing.T) {
 
 func stockLedger(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
-		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		clock := testkit.NewClock(testkit.Noon)
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon}, stock.Stock{ProductID: "b", CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 		s := backend.Open(t, storetest.WithClock(clock))
 		var made []*stock.StockTransaction
 		for i := range 6 {

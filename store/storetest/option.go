@@ -1,14 +1,17 @@
 package storetest
 
-import "portico/store/shop"
+import (
+	"portico/store/shop"
+	"portico/store/storetest/testkit"
+)
 
 // WithClock sets the clock of a store, and of its database where the database computes ages.
-func WithClock(clock *Clock) func(*shop.Config) {
+func WithClock(clock *testkit.Clock) func(*shop.Config) {
 	return func(config *shop.Config) { config.Clock, config.DatabaseClock = clock.Now, clock.Now }
 }
 
 // WithStoreClock sets the clock of a store but not of its database.
-func WithStoreClock(clock *Clock) func(*shop.Config) {
+func WithStoreClock(clock *testkit.Clock) func(*shop.Config) {
 	return func(config *shop.Config) { config.Clock = clock.Now }
 }
 

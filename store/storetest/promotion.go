@@ -16,15 +16,16 @@ import (
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
 	"portico/store/shop"
+	"portico/store/storetest/testkit"
 )
 
 // TimeFormat is how promotions write times.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
 
 // OpenWithLines opens a store at Noon and imports lines.
-func OpenWithLines(t *testing.T, backend Backend, lines ...string) (*shop.Store, *Clock) {
+func OpenWithLines(t *testing.T, backend Backend, lines ...string) (*shop.Store, *testkit.Clock) {
 	t.Helper()
-	clock := NewClock(Noon)
+	clock := testkit.NewClock(testkit.Noon)
 	s := backend.Open(t, WithClock(clock))
 	Import(t, s, strings.Join(lines, "\n"))
 	return s, clock
@@ -46,7 +47,7 @@ func CodeLine(promotionID, codeText, members string) string {
 // TenPercentOff is a promotion that is active for a day from now.
 func TenPercentOff(now time.Time) promotion.PromotionChange {
 	return promotion.PromotionChange{Name: new("Ten percent"), Description: new(""), Type: new(rule.PercentDiscount), Enabled: new(true),
-		Start: new(now.Format(TimeFormat)), End: new(now.Add(Day).Format(TimeFormat)), Schema: json.RawMessage(`{"percent":10}`)}
+		Start: new(now.Format(TimeFormat)), End: new(now.Add(testkit.Day).Format(TimeFormat)), Schema: json.RawMessage(`{"percent":10}`)}
 }
 
 // CreatePromotion creates a promotion that is active for a day from now.

@@ -43,11 +43,3 @@ func CountStatements(t *testing.T, read func(context.Context) error) int {
 	require.NoError(t, read(ctx))
 	return counter.Count()
 }
-
-// Texts returns the rows of a query with one column of text.
-func Texts(t testing.TB, db *sql.DB, query string) []string {
-	t.Helper()
-	list, err := queryTexts(db, query)
-	require.NoError(t, err)
-	return list
-}

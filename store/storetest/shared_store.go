@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/shop"
+	"portico/store/storetest/testkit"
 )
 
 // SharedStore is a store that subtests use one after the other, each starting without
@@ -16,13 +17,13 @@ type SharedStore struct {
 	*shop.Store
 	Backend Backend // of its database
 	DB      *sql.DB
-	Clock   *Clock
+	Clock   *testkit.Clock
 }
 
 // NewSharedStore opens a store at Noon.
 func NewSharedStore(t *testing.T, backend Backend) *SharedStore {
 	t.Helper()
-	clock := NewClock(Noon)
+	clock := testkit.NewClock(testkit.Noon)
 	return &SharedStore{Store: backend.Open(t, WithClock(clock)), Backend: backend, DB: backend.SQL(t), Clock: clock}
 }
 

@@ -11,6 +11,7 @@ import (
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/stock"
+	"portico/store/storetest/testkit"
 )
 
 // SeedStock writes stock records as an import does: the rows, the first ledger entry of each
@@ -43,10 +44,10 @@ func OpenWithStock(t *testing.T, backend Backend, available int, products ...str
 	t.Helper()
 	var rows []stock.Stock
 	for _, id := range products {
-		rows = append(rows, stock.Stock{ProductID: id, Available: available, CreatedAt: Noon, UpdatedAt: Noon})
+		rows = append(rows, stock.Stock{ProductID: id, Available: available, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 	}
 	SeedStock(t, backend.SQL(t), rows...)
-	return backend.Open(t, WithClock(NewClock(Noon)))
+	return backend.Open(t, WithClock(testkit.NewClock(testkit.Noon)))
 }
 
 // ReadStock returns a product's stock record.

@@ -14,7 +14,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/internal/web/metrics"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestPurgeMetrics(t *testing.T) {
@@ -25,7 +25,7 @@ func TestPurgeMetrics(t *testing.T) {
 		require.Equal(t, http.StatusOK, w.Code)
 		return w.Body.String()
 	}
-	m, log := metrics.New(auth.ClientID), &storetest.LogBuffer{}
+	m, log := metrics.New(auth.ClientID), &testkit.LogBuffer{}
 	var failure error
 	count := m.RegisterPurges(slog.New(slog.NewTextHandler(log, nil)), func(context.Context) (int, time.Duration, error) {
 		return 3, 1500 * time.Millisecond, failure

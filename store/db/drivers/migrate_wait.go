@@ -7,7 +7,7 @@ import (
 )
 
 // When a wait for another process's migration is logged first, and how often again.
-var (
+const (
 	firstWaitLog = 3 * time.Second
 	nextWaitLog  = 30 * time.Second
 )

@@ -9,21 +9,20 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"portico/store/db"
 	"portico/store/db/dialect"
-	"portico/store/db/drivers"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
+	"portico/store/storetest/testkit"
 )
 
 // TestMigrationWaitIsLogged: a wait for another process's migration is logged with that
 // process, and ends when the lock is free or the context ends.
 func TestMigrationWaitIsLogged(t *testing.T) {
-	drivers.TellWaitsAfter(50 * time.Millisecond)
-	storetest.EachBackendSerial(t, func(t *testing.T, backend storetest.Backend) {
+	t.Parallel()
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
 		url := backend.BlankURL(t)
 		holder := "host-17-0a"
 		var release func()
@@ -51,10 +50,10 @@ func TestMigrationWaitIsLogged(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
-		open := func(ctx context.Context) (*storetest.LogBuffer, chan error) {
-			log, done := &storetest.LogBuffer{}, make(chan error, 1)
+		open := func(ctx context.Context) (*testkit.LogBuffer, chan error) {
+			log, done := &testkit.LogBuffer{}, make(chan error, 1)
 			go func() {
-				d, err := storetest.OpenDB(ctx, db.Config{URL: url, Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(log, nil))})
+				d, err := dbtest.OpenDB(ctx, db.Config{URL: url, Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(log, nil))})
 				if err == nil {
 					err = d.Follow(ctx, db.Hooks{})
 					_ = d.Close()
@@ -66,7 +65,7 @@ func TestMigrationWaitIsLogged(t *testing.T) {
 		impatient, stop := context.WithCancel(t.Context())
 		log, done := open(t.Context())
 		_, given := open(impatient)
-		storetest.Eventually(t, true, func() bool {
+		testkit.Eventually(t, true, func() bool {
 			return strings.Contains(log.String(), "waiting for another process to migrate the database")
 		})
 		require.Contains(t, log.String(), holder)

@@ -13,7 +13,7 @@ import (
 	"portico/store"
 	"portico/store/db/dialect"
 	"portico/store/db/drivers"
-	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
 )
 
 // identityPools are pools of a PostgreSQL database whose pg_control_system, which tells the system identifier, returns an error
@@ -30,7 +30,7 @@ func (p *identityPools) run(t *testing.T, statement string) {
 	require.NoError(t, err, statement)
 }
 
-func openIdentityPools(t *testing.T, backend storetest.Backend) *identityPools {
+func openIdentityPools(t *testing.T, backend dbtest.Backend) *identityPools {
 	if backend.Name != "postgres" {
 		t.Skip("a SQLite file has no system identifier")
 	}
@@ -68,7 +68,7 @@ func openIdentityPools(t *testing.T, backend storetest.Backend) *identityPools {
 // identity: otherwise a server takes its database for another, and suspends all requests.
 func TestIdentityKeepsItsFormAfterTransientErrors(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
 		p := openIdentityPools(t, backend)
 		form := p.Identity()
 		require.Contains(t, form, "pg_control_system")
@@ -95,7 +95,7 @@ func TestIdentityKeepsItsFormAfterTransientErrors(t *testing.T) {
 // refused.
 func TestConnectionsFindTogetherThatIdentityIsRefused(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+	dbtest.EachBackend(t, func(t *testing.T, backend dbtest.Backend) {
 		p := openIdentityPools(t, backend)
 		p.run(t, `INSERT INTO refusal VALUES ('42501')`)
 		p.Reset()

@@ -12,6 +12,7 @@ import (
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 func TestMigrations(t *testing.T) {
@@ -42,7 +43,7 @@ func migrateConcurrently(backend storetest.Backend) func(*testing.T) {
 				t.Cleanup(func() { _ = s.Close() })
 			}
 			db := backend.SQLAt(t, config.URL)
-			storetest.SeedStock(t, db, stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+			storetest.SeedStock(t, db, stock.Stock{ProductID: "a", CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 			for _, s := range stores {
 				require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 			}

@@ -17,13 +17,14 @@ import (
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // migrateNextVersion adds a table and a column in each table to the schema, as the next version's
 // migration may. Servers of both versions run on it.
 func migrateNextVersion(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		db, clock := backend.SQL(t), storetest.NewClock(storetest.Noon)
+		db, clock := backend.SQL(t), testkit.NewClock(testkit.Noon)
 		beside := backend.Open(t, storetest.WithClock(clock)) // opened before the migration
 		known, err := strconv.Atoi(storetest.QueryText(t, db, `SELECT MAX(version_id) FROM goose_db_version`))
 		require.NoError(t, err)

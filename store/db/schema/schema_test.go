@@ -14,6 +14,7 @@ import (
 	"portico/store/db/schema"
 	"portico/store/shop"
 	"portico/store/storetest"
+	"portico/store/storetest/dbtest"
 )
 
 var schemaModes = map[string]schema.Mode{"create": schema.CreateMode, "migrate": schema.MigrateMode, "keep": schema.KeepMode}
@@ -186,10 +187,10 @@ func contentsOf(t *testing.T, url string) map[string]string {
 	d, err := sql.Open("pgx", url)
 	require.NoError(t, err)
 	defer d.Close()
-	for _, name := range storetest.Texts(t, d, `SELECT relname || ' ' || relkind::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace ORDER BY 1`) {
+	for _, name := range dbtest.Texts(t, d, `SELECT relname || ' ' || relkind::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace ORDER BY 1`) {
 		contents[name] = ""
 		if table, kind, _ := strings.Cut(name, " "); kind == "r" {
-			contents[name] = fmt.Sprint(storetest.Texts(t, d, `SELECT t::text FROM `+table+` t ORDER BY 1`))
+			contents[name] = fmt.Sprint(dbtest.Texts(t, d, `SELECT t::text FROM `+table+` t ORDER BY 1`))
 		}
 	}
 	return contents

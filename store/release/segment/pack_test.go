@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/release/segment"
-	"portico/store/storetest"
+	"portico/store/storetest/testkit"
 )
 
 // packedProducts are the products of a block as large as most.
@@ -23,7 +23,7 @@ func packedProducts() []*segment.BlockProduct {
 
 // Packing a block takes memory for its result alone.
 func TestPackBlockAllocates(t *testing.T) {
-	if storetest.RaceDetector {
+	if testkit.RaceDetector {
 		t.Skip("the race detector makes pools forget what they hold")
 	}
 	products := packedProducts()

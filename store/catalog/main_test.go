@@ -1,9 +1,0 @@
-package catalog_test
-
-import (
-	"testing"
-
-	"portico/store/storetest"
-)
-
-func TestMain(m *testing.M) { storetest.Main(m) }

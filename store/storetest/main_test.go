@@ -1,0 +1,9 @@
+package storetest
+
+import (
+	"testing"
+
+	"portico/store/storetest/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }

@@ -1,6 +1,0 @@
-//go:build !race
-
-package storetest
-
-// RaceDetector reports whether the race detector is on.
-const RaceDetector = false
