@@ -29,7 +29,7 @@ graph/generated: graph/model graph/plan store store/cart store/catalog store/exc
 	store/release/segment store/stock
 graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
-	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
+	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest store/storetest/testkit
 graph/limits: store
 graph/model: internal/cachekey store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/publish/compare store/release store/release/routing
@@ -80,7 +80,7 @@ rest: internal/cachekey graph graph/generated graph/limits graph/model graph/opc
 	internal/auth internal/reqctx internal/responsecache internal/web internal/web/problem store store/access store/catalog
 	store/gateway store/promotion store/promotion/code store/promotion/rule store/release store/release/routing
 	store/release/segment store/settings store/stock
-rest/resttest: internal/web internal/web/middleware rest store/storetest
+rest/resttest: internal/web internal/web/middleware rest store/storetest/testkit
 store: internal/cachekey
 store/access: store store/authoring store/db store/seal
 store/audit: internal/cachekey store store/db
@@ -121,6 +121,9 @@ store/shop: store store/access store/audit store/authoring store/cart store/cata
 store/stock: store store/authoring store/db
 store/storetest: internal/datagen store store/db store/exchange store/exchange/check store/job store/promotion store/promotion/code
 	store/promotion/redeem store/promotion/rule store/release store/release/segment store/seal store/shop store/stock
+	store/storetest/dbtest store/storetest/testkit
+store/storetest/dbtest: store/db store/db/drivers store/storetest/testkit
+store/storetest/testkit:
 `
 
 // allowedImports parses arrows.

@@ -21,7 +21,6 @@ var notCaches = map[string]string{
 	"graph/opctx.Idempotency": "of one request", "graph/opctx.Operation": "of one request",
 	"graph/plan.Field": "of a plan, which the document cache has", "graph/plan.Plan": "of a plan, which the document cache has",
 	"graph/transport.socketConn": "subscriptions of a connection", "graph/transport.streamServer": "connections",
-	"internal/auth.Service":        "has verifiedTokens",
 	"internal/dependency.History":  "of routing.histories",
 	"internal/web/metrics.Metrics": "counters", "internal/web/metrics.operationMetrics": "counters", "internal/web/metrics.routeSeries": "counters",
 	"internal/web/middleware.refusedOrigins": "limits the log", "store/db.errorLogger": "limits the log",

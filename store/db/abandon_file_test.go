@@ -6,14 +6,24 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"portico/store/db/drivers"
 )
+
+// openFile opens the SQLite database of Config.URL.
+func openFile(t *testing.T, config Config) (*DB, error) {
+	engine, err := drivers.Of(config.URL)
+	require.NoError(t, err)
+	config.Dialect = engine
+	return Open(t.Context(), config)
+}
 
 // TestLogInUseIsReported: a write-ahead log that connections still read is not taken for an emptied one, which the new
 // file of the same name may be opened with.
 func TestLogInUseIsReported(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "portico.db")
-	d, err := Open(t.Context(), Config{URL: "file:" + path})
+	d, err := openFile(t, Config{URL: "file:" + path})
 	require.NoError(t, err)
 	t.Cleanup(func() { d.Close() })
 	require.NoError(t, d.Follow(t.Context(), Hooks{}))

@@ -48,7 +48,7 @@ func TestBatchSizer(t *testing.T) {
 // TestInBatches: a sweep handles and counts each row once, with several short batches in one transaction of SQLite.
 func TestInBatches(t *testing.T) {
 	t.Parallel()
-	d, err := Open(t.Context(), Config{URL: "file:" + filepath.Join(t.TempDir(), "shop.db"), Synchronous: "OFF"})
+	d, err := openFile(t, Config{URL: "file:" + filepath.Join(t.TempDir(), "shop.db"), Synchronous: "OFF"})
 	require.NoError(t, err)
 	require.NoError(t, d.Follow(t.Context(), Hooks{}))
 	t.Cleanup(func() { _ = d.Close() })

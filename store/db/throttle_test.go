@@ -138,7 +138,7 @@ func TestYieldLetsAllRun(t *testing.T) {
 // TestJobsYieldBetweenRows: a job yields while it reads rows and between statements, and no other reader does.
 func TestJobsYieldBetweenRows(t *testing.T) {
 	t.Parallel()
-	d, err := Open(t.Context(), Config{URL: "file:" + filepath.Join(t.TempDir(), "shop.db"), Synchronous: "OFF"})
+	d, err := openFile(t, Config{URL: "file:" + filepath.Join(t.TempDir(), "shop.db"), Synchronous: "OFF"})
 	require.NoError(t, err)
 	require.NoError(t, d.Follow(t.Context(), Hooks{}))
 	t.Cleanup(func() { _ = d.Close() })

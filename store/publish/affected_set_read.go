@@ -45,11 +45,11 @@ func (s *affectedSet) read(ctx context.Context, ids []string, relations ...relat
 		var queries []string
 		var args []any
 		fresh := make([][]string, len(relationSQL))
-		for _, relation := range relations {
-			if fresh[relation] = s.unread(relation, ids); len(fresh[relation]) > 0 {
+		for _, r := range relations {
+			if fresh[r] = s.unread(r, ids); len(fresh[r]) > 0 {
 				var list string
-				list, args = db.InList(args, fresh[relation])
-				queries = append(queries, fmt.Sprintf(relationSQL[relation], list))
+				list, args = db.InList(args, fresh[r])
+				queries = append(queries, fmt.Sprintf(relationSQL[r], list))
 			}
 		}
 		if len(queries) == 0 {
@@ -67,18 +67,18 @@ func (s *affectedSet) read(ctx context.Context, ids []string, relations ...relat
 }
 
 // unread returns the ids whose relation is not known yet, in order, and enters them as having none. It leaves out empty ids.
-func (s *affectedSet) unread(relation relation, ids []string) (fresh []string) {
+func (s *affectedSet) unread(r relation, ids []string) (fresh []string) {
 	for _, id := range ids {
 		known := id == ""
-		switch relation {
+		switch r {
 		case readLive:
-			known = known || has(s.live, id)
+			known = known || enter(s.live, id)
 		case readChildren:
-			known = known || has(s.children, id)
+			known = known || enter(s.children, id)
 		case readBundles:
-			known = known || has(s.bundles, id)
+			known = known || enter(s.bundles, id)
 		case readAttachments:
-			known = known || has(s.attached, id)
+			known = known || enter(s.attached, id)
 		}
 		if !known {
 			fresh = append(fresh, id)
@@ -88,8 +88,8 @@ func (s *affectedSet) unread(relation relation, ids []string) (fresh []string) {
 	return fresh
 }
 
-// has reports whether a map has an id. It enters one that it has not.
-func has[T any](known map[string]T, id string) bool {
+// enter reports whether a map has an id. If not, enter adds the id.
+func enter[T any](known map[string]T, id string) bool {
 	value, is := known[id]
 	known[id] = value
 	return is

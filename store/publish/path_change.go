@@ -9,7 +9,6 @@ import (
 	"portico/store"
 	"portico/store/db"
 	"portico/store/publish/compare"
-	"portico/store/release/routing"
 	"portico/store/release/segment"
 )
 
@@ -18,10 +17,6 @@ const (
 	maxPathChanges         = 100_000
 	maxPathChangesOfTarget = 1000
 )
-
-// maxServeCompared is the number of products of a release above which a roll-back to a release of another base records the
-// former paths of nodes only: all products would have to be compared.
-const maxServeCompared = 10_000
 
 // pathStep is a place in the paths of a release: what has a slug below a node.
 type pathStep struct{ kind, aboveID, slug string }
@@ -117,49 +112,6 @@ func (w *releaseWriter) hasMoved(ctx context.Context, id string, step pathStep) 
 		}
 	}
 	return false, nil
-}
-
-// recordPathsBefore records the paths that a catalog no longer has when it serves a kept release by its number, as a
-// publication does. It logs what fails, because a roll-back must not wait for it.
-func (s *Service) recordPathsBefore(ctx context.Context, actor store.Actor, number int64) {
-	err := func() error {
-		made, err := segment.KeptRelease(ctx, s.db.Reader, number)
-		if err != nil {
-			return ignoreNotFound(err)
-		}
-		hold, err := routing.HoldOf(ctx, s.db.Reader, made.CatalogID)
-		if err != nil || hold.ReleaseID == 0 || hold.ReleaseID == number {
-			return err
-		}
-		served, err := segment.KeptRelease(ctx, s.db.Reader, hold.ReleaseID)
-		if err != nil {
-			return err
-		}
-		last, _, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'release'`)
-		if err != nil {
-			return err
-		}
-		sides := [2]*compare.StoredSide{compare.NewStoredSide(s.db, s.releases.ViewOf(served).Ahead()), compare.NewStoredSide(s.db, s.releases.ViewOf(made).Ahead())}
-		w := &releaseWriter{service: s, actor: actor, release: made, served: sides[0].View, compared: &compare.Comparison{Before: sides[0], Now: sides[1]},
-			paths: pathChanges{turn: segment.TurnOf(last) + 1, moved: map[string]bool{}}} // after the last release that was begun
-		alike := served.Format == segment.ReleaseFormat && made.Format == segment.ReleaseFormat
-		if alike && (sharedLayers(served, made) > 0 || max(served.Products, made.Products) <= maxServeCompared) {
-			if err := compareStored(ctx, w.compared, sides); err != nil {
-				return err
-			}
-		}
-		if err := w.steps(ctx, w.changedNodes, w.changedProducts); err != nil {
-			return err
-		}
-		return store.Chunked(w.paths.rows, sortedBatch, func(rows [][]any) error {
-			return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
-				return t.InsertRowsOnConflict(ctx, "path_change", columns["path_change"], " ON CONFLICT DO NOTHING", rows)
-			})
-		})
-	}()
-	if err != nil {
-		s.db.Log.WarnContext(ctx, "the paths of the served release are not recorded, so those that the next one does not have lead nowhere", "release", number, "error", err)
-	}
 }
 
 // dropPathChanges deletes the oldest changes beyond maxPathChanges and maxPathChangesOfTarget, with all others of the same turn, and

@@ -82,9 +82,7 @@ type PublishConfig struct {
 	Left      func() // called when a publication leaves work for SweepReleases; never nil
 }
 
-// NewService returns a service for a database. It sets BeforeServe of releases.
+// NewService returns a service for a database.
 func NewService(d *db.DB, jobs *job.Service, releases *release.Service, config PublishConfig) *Service {
-	s := &Service{db: d, jobs: jobs, releases: releases, whole: config.Whole, wordBytes: config.WordBytes, kept: config.Kept, factor: cmp.Or(config.Factor, layerFactor), left: config.Left}
-	releases.BeforeServe = s.recordPathsBefore
-	return s
+	return &Service{db: d, jobs: jobs, releases: releases, whole: config.Whole, wordBytes: config.WordBytes, kept: config.Kept, factor: cmp.Or(config.Factor, layerFactor), left: config.Left}
 }

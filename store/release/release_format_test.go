@@ -24,7 +24,7 @@ import (
 // again.
 const (
 	formatOfSum = 2
-	formatSum   = "a9a24c869401d1611c4cca9999c1e4a13d4c2db94fe23037496686d3c03dde20"
+	formatSum   = "3a0029c2749b7054f1265d3343ecac5775c7d97138c0aa1d50f92fe526d625a8"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -119,6 +119,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		WordBytes: config.WordBytes, Whole: config.WholeReleases, Factor: config.LayerFactor, Kept: kept.Releases,
 		Left: func() { s.janitor.Request(publish.SweepOfReleases) },
 	})
+	s.Releases.BeforeServe = s.Publisher.RecordPathsBefore
 	s.Purges = purge.NewService(d)
 	s.Exchange = exchange.NewService(d, s.Stock)
 	s.Jobs.SetWork(job.JobPublish, s.Publisher.RunPublication)

@@ -64,8 +64,8 @@ func EachBackendSerial(t *testing.T, test func(t *testing.T, backend Backend)) {
 	eachBackend(t, test, func(*testing.T) {}, !sqliteOnly)
 }
 
-// eachBackend is EachBackend, whose subtests call begin first. If postgres is false, only the full tests run on PostgreSQL.
-func eachBackend(t *testing.T, test func(t *testing.T, backend Backend), begin func(*testing.T), postgres bool) {
+// eachBackend is EachBackend, whose subtests call begin first. If withPostgres is false, only the full tests run on PostgreSQL.
+func eachBackend(t *testing.T, test func(t *testing.T, backend Backend), begin func(*testing.T), withPostgres bool) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		begin(t)
@@ -73,7 +73,7 @@ func eachBackend(t *testing.T, test func(t *testing.T, backend Backend), begin f
 	})
 	t.Run("postgres", func(t *testing.T) {
 		begin(t)
-		if !postgres {
+		if !withPostgres {
 			testkit.FullTestsOnly(t, "the quick tests of this package run on SQLite")
 		}
 		err := sharedPostgres.start()

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 // copyCluster makes the data directory of a server as a copy of one that initdb made in an earlier test process, or makes it with
@@ -71,4 +73,25 @@ func copyData(from, to string, owner *credential) error {
 		}
 		return os.Lchown(path, int(owner.uid), int(owner.gid))
 	})
+}
+
+var (
+	initdbArguments = []string{"-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--wal-segsize=4"}
+	icuArguments    = []string{"--locale-provider=icu", "--icu-locale=en-US"}
+)
+
+// makeCluster runs initdb. It prefers a natural-language collation, which reveals a missing
+// COLLATE "C".
+func makeCluster(initdb, dir string, owner *credential) error {
+	var output []byte
+	var err error
+	for _, collation := range [][]string{icuArguments, nil} {
+		command := exec.Command(initdb, slices.Concat([]string{"-D", filepath.Join(dir, "data")}, initdbArguments, collation)...)
+		command.Dir, command.SysProcAttr = dir, processAttributes(owner)
+		if output, err = command.CombinedOutput(); err == nil {
+			return nil
+		}
+		_ = os.RemoveAll(filepath.Join(dir, "data"))
+	}
+	return fmt.Errorf("%s: %w\n%s", initdb, err, output)
 }

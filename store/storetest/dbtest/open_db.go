@@ -7,7 +7,7 @@ import (
 	"portico/store/db/drivers"
 )
 
-// OpenDB opens the database of config.URL, whose dialect it sets.
+// OpenDB opens the database of Config.URL, whose dialect it sets.
 func OpenDB(ctx context.Context, config db.Config) (_ *db.DB, err error) {
 	if config.Dialect, err = drivers.Of(config.URL); err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -100,7 +99,7 @@ func (p *postgres) makeTemplate() error {
 // Tests of the setting switch it on, and those of new shops use Backend.BlankURL.
 func migrate(driver, address string) error {
 	ctx := context.Background()
-	s, err := db.Open(ctx, db.Config{URL: address, Synchronous: "OFF"})
+	s, err := OpenDB(ctx, db.Config{URL: address, Synchronous: "OFF"})
 	if err != nil {
 		return err
 	}
@@ -235,9 +234,6 @@ func debianVersion(path string) float64 {
 	return version
 }
 
-// serverPrefix begins the name of a server's directory. The process ID of the test follows.
-const serverPrefix = "portico-pg-"
-
 // serverRoot returns the directory for servers: in memory if there is space, because creating
 // and deleting files is most of a server's work here. Else it is the temporary directory, or
 // /tmp if that would make the path of a socket too long.
@@ -249,54 +245,6 @@ func serverRoot() string {
 		return "/tmp"
 	}
 	return os.TempDir()
-}
-
-// unprivileged gives dir to a user who may run PostgreSQL, because root may not. It returns nil
-// if the current user may.
-func unprivileged(dir string) (*credential, error) {
-	if os.Getuid() != 0 {
-		return nil, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		account, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, err := strconv.Atoi(account.Uid)
-		if err != nil {
-			return nil, err
-		}
-		gid, err := strconv.Atoi(account.Gid)
-		if err != nil {
-			return nil, err
-		}
-		return &credential{uint32(uid), uint32(gid)}, os.Chown(dir, uid, gid)
-	}
-	return nil, errors.New("root cannot run PostgreSQL, and there is no user postgres or nobody to run it")
-}
-
-// credential is a user whom processes run as; a nil one is the current user.
-type credential struct{ uid, gid uint32 }
-
-var (
-	initdbArguments = []string{"-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--wal-segsize=4"}
-	icuArguments    = []string{"--locale-provider=icu", "--icu-locale=en-US"}
-)
-
-// makeCluster runs initdb. It prefers a natural-language collation, which reveals a missing
-// COLLATE "C".
-func makeCluster(initdb, dir string, owner *credential) error {
-	var output []byte
-	var err error
-	for _, collation := range [][]string{icuArguments, nil} {
-		command := exec.Command(initdb, slices.Concat([]string{"-D", filepath.Join(dir, "data")}, initdbArguments, collation)...)
-		command.Dir, command.SysProcAttr = dir, processAttributes(owner)
-		if output, err = command.CombinedOutput(); err == nil {
-			return nil
-		}
-		_ = os.RemoveAll(filepath.Join(dir, "data"))
-	}
-	return fmt.Errorf("%s: %w\n%s", initdb, err, output)
 }
 
 // runServer starts the server. It closes ended when the server has exited.
@@ -339,15 +287,15 @@ func runServer(server, dir string, owner *credential) (stop func(), ended <-chan
 
 // awaitServer waits up to a minute until a server accepts connections. ended is closed if it exits.
 func awaitServer(address string, ended <-chan struct{}) error {
-	db, err := sql.Open("pgx", address)
+	pool, err := sql.Open("pgx", address)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer pool.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for {
-		err := db.PingContext(ctx)
+		err := pool.PingContext(ctx)
 		if err == nil {
 			return nil
 		}
