@@ -235,13 +235,13 @@ func TestRefusalsCostLittle(t *testing.T) {
 					answer := ""
 					least, read := work{1 << 40, time.Hour}, work{1 << 40, time.Hour}
 					for i := range testkit.QuickOrFull(2, 30) { // the first fills pools; other processes take caches and pipelines of the CPU
-						send, reading := transport.prepare(t, members, principal)
+						send, _ := transport.prepare(t, members, principal)
 						took := workOf(func() { answer = send() })
 						least = work{min(least.bytes, took.bytes), min(least.cpu, took.cpu)}
 						if i > 0 && least.cpu < maxRefusalCPU {
 							break
 						}
-						_, reading = transport.prepare(t, members, principal)
+						_, reading := transport.prepare(t, members, principal)
 						took = workOf(reading)
 						read = work{min(read.bytes, took.bytes), min(read.cpu, took.cpu)}
 					}

@@ -32,6 +32,7 @@ func TestDeltas(t *testing.T) {
 		t.Run("a delta writes little more than the changes", deltaSmall(backend))
 		t.Run("a delta of long lists equals a complete release", deltaOfLongLists(backend))
 		t.Run("a delta of ten products takes few statements", deltaStatements(backend))
+		t.Run("the twentieth delta takes few statements", deltaFewStatements(backend))
 		t.Run("what a delta costs follows what changed since the last publication", deltaCost(backend))
 		t.Run("a base is made beside a release of many deltas", deltaBase(backend))
 		t.Run("a delta has the order of searches of a complete release", deltaOrdersSearches(backend))
