@@ -49,3 +49,26 @@ func TestNoPackageIsCompiledTwice(t *testing.T) {
 	}
 	require.Equal(t, want, got)
 }
+
+// TestPureTestsLinkNoDatabase requires that the tests of packages that compute, or that serve HTTP alone, link no driver: linking
+// SQLite takes a third of a second for each binary. Package drivers brings the drivers, through store/shop or dbtest.
+func TestPureTestsLinkNoDatabase(t *testing.T) {
+	t.Parallel()
+	pure := strings.Fields(`graph/audience graph/document graph/limits graph/model graph/opctx graph/plan graph/playground internal/cachekey
+		internal/web/accesslog internal/web/frontcache internal/web/problem internal/web/server store/exchange/check store/exchange/sheet
+		store/index store/promotion/code store/promotion/discount store/promotion/rule store/release/price store/release/routing`)
+	arguments := []string{"list", "-test", "-f", `{{.ImportPath}} {{join .Deps " "}}`}
+	for _, name := range pure {
+		arguments = append(arguments, "./"+name)
+	}
+	output, err := exec.CommandContext(t.Context(), "go", arguments...).Output()
+	require.NoError(t, err)
+	tests := 0
+	for line := range strings.Lines(string(output)) {
+		if name, linked, _ := strings.Cut(line, " "); strings.HasSuffix(name, ".test") {
+			require.NotContains(t, linked, "portico/store/db/drivers", name)
+			tests++
+		}
+	}
+	require.Equal(t, len(pure), tests)
+}

@@ -16,10 +16,10 @@ import (
 )
 
 // FullTests reports whether the full tests run, with more draws, requests and kills:
-// PORTICO_TEST_LONG is set and not 0. The quick tests cover the same rules.
+// PORTICO_TEST_LONG is set and not 0, without -short. The quick tests cover the same rules.
 func FullTests() bool {
 	long := os.Getenv("PORTICO_TEST_LONG")
-	return long != "" && long != "0"
+	return long != "" && long != "0" && !(flag.Parsed() && testing.Short())
 }
 
 // QuickOrFull returns the number of draws, requests or kills for the quick or the full tests.
