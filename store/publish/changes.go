@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"portico/internal/dependency"
@@ -24,7 +25,7 @@ func (w *releaseWriter) findChanges(ctx context.Context) error {
 	if w.everything {
 		w.changes.AddEverything()
 	} else {
-		finds = append(finds, w.changedFiles, w.changedAttributes, w.changedSynonyms, w.changedRedirects)
+		finds = append(finds, w.changedCurrencies, w.changedFiles, w.changedAttributes, w.changedSynonyms, w.changedRedirects)
 	}
 	for _, find := range finds {
 		if err := find(ctx); err != nil {
@@ -76,6 +77,31 @@ func (w *releaseWriter) changedProducts(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// changedCurrencies adds segment.AnyCurrency if the products have prices in other currencies than those of the served release.
+func (w *releaseWriter) changedCurrencies(ctx context.Context) error {
+	if len(w.compared.Products) == 0 {
+		return nil
+	}
+	before, err := w.served.PriceCurrencies(ctx)
+	if err != nil {
+		return err
+	}
+	now := maps.Clone(w.currencies)
+	if w.plan.delta != nil {
+		lower, err := w.plan.delta.view.PriceCurrencies(ctx)
+		if err != nil {
+			return err
+		}
+		for _, currency := range lower {
+			now[currency] = true
+		}
+	}
+	if !slices.Equal(before, slices.Sorted(maps.Keys(now))) {
+		w.changes.Add(segment.AnyCurrency)
+	}
+	return nil
 }
 
 // changedNodes adds the nodes that differ, and the nodes above them, whose

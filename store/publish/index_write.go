@@ -71,6 +71,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	}
 	w.naming.Add(product.nameKey)
 	for currency, o := range product.offers {
+		w.currencies[currency] = true
 		if o.Base != nil {
 			w.prices.add(segment.SortOfPrices(currency), product.ordinal, o.Base.Minor, w.release.Ordinals)
 		}

@@ -19,7 +19,7 @@ import (
 func newReleaseWriter(s *Service, actor store.Actor, p *publicationPlan, release *segment.Release) *releaseWriter {
 	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, blocks: blockBuilder{release: release.ID},
 		index: map[string]*runs{}, facet: map[string]*facetBuilder{},
-		prices: sparseKeys{absent: segment.Unpriced}, orders: sparseKeys{absent: catalog.NoOrder}}
+		prices: sparseKeys{absent: segment.Unpriced}, currencies: map[string]bool{}, orders: sparseKeys{absent: catalog.NoOrder}}
 	w.compared = &compare.Comparison{Now: &madeSide{w}}
 	w.paths = pathChanges{turn: segment.TurnOf(release.ID), moved: map[string]bool{}}
 	return w

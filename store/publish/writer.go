@@ -48,6 +48,7 @@ type releaseWriter struct {
 	words      wordIndex
 	facet      map[string]*facetBuilder // by attribute
 	prices     sparseKeys               // base prices by currency
+	currencies map[string]bool          // in which the products that the release holds itself have a price or a sale
 	orders     sparseKeys               // by attribute
 	blocks     blockBuilder
 	children   ordinalLists    // segment.ListChildren

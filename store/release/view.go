@@ -89,6 +89,7 @@ func (s *Service) View(ctx context.Context, shopper ShopperContext) (*View, erro
 		v.Currency = standard
 	}
 	if v.Currency != standard { // a text of the client becomes part of keys only if the shop has it too
+		v.Reads.Add(segment.AnyCurrency)
 		known, err := v.HasPricesIn(ctx, v.Currency)
 		if err != nil {
 			return nil, err

@@ -20,6 +20,8 @@ var (
 	AnyProduct = dependency.NewKey('P', "") // whatever a search, a filter, a facet or an order by price may read
 	AnyNode    = dependency.NewKey('N', "") // any node: what it shows, or that there is one
 	AnyFile    = dependency.NewKey('F', "") // the list of all files
+
+	AnyCurrency = dependency.NewKey('C', "") // which currencies there are prices in
 )
 
 // ProductKey returns the key of a product.

@@ -243,8 +243,7 @@ func (r *Reader) PriceCurrencies(ctx context.Context) ([]string, error) {
 	return r.priceCurrencies(ctx)
 }
 
-// HasPricesIn reports whether a product has a price or a sale in a currency. It records no read: a product that gets the
-// first price in it is another product.
+// HasPricesIn reports whether a product has a price or a sale in a currency. It records no read: the caller records AnyCurrency.
 func (r *Reader) HasPricesIn(ctx context.Context, currency string) (bool, error) {
 	codes, err := r.priceCurrencies(ctx)
 	return slices.Contains(codes, currency), err
