@@ -106,7 +106,7 @@ func TestCodesOfARequestAreOneEvent(t *testing.T) {
 			_, _, err := s.Store.Codes.Create(t.Context(), "client:test", "spring", codes, "")
 			require.NoError(t, err)
 		}
-		found, err := s.Store.Audit.Events(t.Context(), audit.AuditFilter{Actor: new("client:test")}, store.Page{})
+		found, err := s.Store.Audit.Events(t.Context(), audit.Filter{Actor: new("client:test")}, store.Page{})
 		require.NoError(t, err)
 		require.Len(t, found.Items, 2)
 		require.Equal(t, []int{1, 2}, []int{found.Items[0].Count, found.Items[1].Count})

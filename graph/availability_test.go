@@ -65,7 +65,7 @@ func TestStockOfBundles(t *testing.T) {
 		s := graphtest.Open(t, e, graphtest.Shop()+stools+strings.ReplaceAll(baskets, "\n ", " "))
 		set := func(id string, available int) {
 			t.Helper()
-			_, err := s.Store.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: id, Action: stock.StockSet, Quantity: available}})
+			_, err := s.Store.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{{ProductID: id, Action: stock.StockSet, Quantity: available}})
 			require.NoError(t, err)
 		}
 		for _, c := range []struct {

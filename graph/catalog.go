@@ -71,7 +71,7 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	created, err := singleRow[model.Catalog](r.store.Catalogs.Create(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
+	created, err := singleRow[model.Catalog](r.store.Catalogs.Create(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.Change{Name: &input.Name,
 		HierarchyIDs: store.LocalIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency}))
 	userErrs, err := userErrors(err)
 	return &generated.CatalogPayload{Catalog: created, UserErrors: userErrs}, err
@@ -82,7 +82,7 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	updated, err := singleRow[model.Catalog](r.store.Catalogs.Update(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
+	updated, err := singleRow[model.Catalog](r.store.Catalogs.Update(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.Change{Nulls: opctx.Nulls(ctx), Name: input.Name,
 		HierarchyIDs: store.LocalIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency,
 		ExpectedHierarchyIDs: store.LocalIDs(input.ExpectedHierarchyIds), ExpectedPricebooks: valuesOf(input.ExpectedPricebooks)}))
 	userErrs, err := userErrors(err)

@@ -53,7 +53,7 @@ func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, _ *model.Int
 func (q mirrorQuery) CatalogResolution(context.Context, *model.ShopperContextInput, *time.Time) (*model.CatalogResolution, error) {
 	x := &routing.CatalogResolution{At: graphtest.Noon}
 	for _, drop := range []routing.RuleDrop{routing.DropSchedule, routing.DropOtherShopper, routing.DropNoMatch, routing.DropNotPublished} {
-		x.Candidates = append(x.Candidates, &routing.RuleVerdict{Rule: &catalog.CatalogRule{}, Dropped: drop})
+		x.Candidates = append(x.Candidates, &routing.RuleVerdict{Rule: &catalog.Rule{}, Dropped: drop})
 	}
 	x.Reason, x.TieBreak = q.reason, q.tieBreak
 	return model.NewCatalogResolution(x), nil
@@ -93,8 +93,8 @@ type mirrorMutation struct {
 func (m mirrorMutation) StockTransact(_ context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {
 	m.answer = &generated.StockTransactPayload{}
 	for _, change := range input.Changes {
-		line := &stock.StockTransaction{Action: change.Action, CreatedAt: time.Unix(0, 0)}
-		m.answer.Transactions = append(m.answer.Transactions, &model.StockTransaction{StockTransaction: line})
+		line := &stock.Transaction{Action: change.Action, CreatedAt: time.Unix(0, 0)}
+		m.answer.Transactions = append(m.answer.Transactions, &model.StockTransaction{Transaction: line})
 	}
 	for _, code := range store.Codes() {
 		if !model.IsCorrectable(code) {
@@ -132,9 +132,9 @@ func valuesOf(enum string) (names []string) {
 
 func TestStockActionsRoundTrip(t *testing.T) {
 	t.Parallel()
-	meant := map[string]stock.StockAction{"INCREMENT": stock.StockIncrement, "DECREMENT": stock.StockDecrement,
+	meant := map[string]stock.Action{"INCREMENT": stock.StockIncrement, "DECREMENT": stock.StockDecrement,
 		"ALLOCATE": stock.StockAllocate, "DEALLOCATE": stock.StockDeallocate, "SET": stock.StockSet}
-	require.Len(t, meant, len(stock.StockActions()))
+	require.Len(t, meant, len(stock.Actions()))
 	for _, name := range valuesOf("StockAction") {
 		for form, document := range map[string]string{
 			"argument": `mutation { stockTransact(input: {changes: [{productId: "a", action: ` + name + `, quantity: 1}]}) { transactions { action } } }`,

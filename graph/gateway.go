@@ -10,7 +10,7 @@ import (
 	"portico/store/gateway"
 )
 
-func (r queryResolver) Gateway(ctx context.Context, slug gateway.GatewaySlug) (*model.Gateway, error) {
+func (r queryResolver) Gateway(ctx context.Context, slug gateway.Slug) (*model.Gateway, error) {
 	if err := auth.Require(ctx, "Query.gateway"); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.Gateway
 		return nil, err
 	}
 	input.Nulls = opctx.Nulls(ctx)
-	changed, err := r.store.Gateways.Update(ctx, auth.PrincipalFrom(ctx).Actor(), string(input.Slug), input.GatewayChange)
+	changed, err := r.store.Gateways.Update(ctx, auth.PrincipalFrom(ctx).Actor(), string(input.Slug), input.Change)
 	userErrs, err := userErrors(err)
 	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: userErrs}, err
 }

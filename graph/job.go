@@ -21,7 +21,7 @@ func (r queryResolver) Jobs(ctx context.Context, first int) ([]*model.Job, error
 	if err := auth.Require(ctx, "Query.jobs"); err != nil {
 		return nil, err
 	}
-	jobs, err := r.store.Jobs.List(ctx, first, slices.DeleteFunc(job.JobKinds(), func(kind job.JobKind) bool {
+	jobs, err := r.store.Jobs.List(ctx, first, slices.DeleteFunc(job.Kinds(), func(kind job.Kind) bool {
 		return auth.Require(ctx, coordinateOf(kind)) != nil
 	})...)
 	return jobsOf(jobs), err
@@ -40,7 +40,7 @@ func (r queryResolver) ScheduledPublications(ctx context.Context) ([]*model.Job,
 	if err := auth.Require(ctx, "Query.scheduledPublications"); err != nil {
 		return nil, err
 	}
-	jobs, err := r.store.Jobs.Scheduled(ctx, job.JobPublish)
+	jobs, err := r.store.Jobs.Scheduled(ctx, job.Publish)
 	return jobsOf(jobs), err
 }
 
@@ -60,13 +60,13 @@ func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCanc
 }
 
 // coordinateOf returns the coordinate whose scope allows to see and cancel jobs of a kind.
-func coordinateOf(kind job.JobKind) string { return "job " + string(kind) }
+func coordinateOf(kind job.Kind) string { return "job " + string(kind) }
 
 // jobFor returns a job if the client may see its kind. To a client without the scope of the coordinate, an unknown job is FORBIDDEN
 // rather than NOT_FOUND. So is every job to a client that may see no kind.
 func (r *Resolver) jobFor(ctx context.Context, coordinate, id string) (*job.Job, error) {
 	required := auth.Require(ctx, coordinate)
-	if required != nil && !slices.ContainsFunc(job.JobKinds(), func(kind job.JobKind) bool { return auth.Require(ctx, coordinateOf(kind)) == nil }) {
+	if required != nil && !slices.ContainsFunc(job.Kinds(), func(kind job.Kind) bool { return auth.Require(ctx, coordinateOf(kind)) == nil }) {
 		return nil, required
 	}
 	j, err := r.store.Jobs.Get(ctx, store.LocalID(id))

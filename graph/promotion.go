@@ -127,7 +127,7 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 		return &generated.PromotionCreatePayload{UserErrors: userErrs}, err
 	}
 	input.TargetCatalogIDs = store.LocalIDs(input.TargetCatalogIDs)
-	created, err := r.store.Promotions.Create(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
+	created, err := r.store.Promotions.Create(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.Change)
 	userErrs, err := userErrors(err)
 	if err != nil {
 		return nil, err
@@ -184,9 +184,9 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 		return nil, err
 	}
 	input.TargetCatalogIDs, input.Nulls = store.LocalIDs(input.TargetCatalogIDs), opctx.Nulls(ctx)
-	update, err := r.store.Promotions.Update(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
+	update, err := r.store.Promotions.Update(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), input.Change, input.DryRun)
 	if err != nil {
-		update = &promotion.PromotionUpdate{}
+		update = &promotion.Update{}
 	}
 	userErrs, err := userErrors(err)
 	payload := &generated.PromotionUpdatePayload{CodesDeleted: update.CodesDeleted, UserErrors: userErrs}

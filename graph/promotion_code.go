@@ -47,6 +47,6 @@ func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input genera
 
 // Users sets the users, which REST accepts as a string too.
 func (promotionCodeInputResolver) Users(_ context.Context, obj *code.NewCode, data []string) error {
-	obj.User = code.CodeUsers(data)
+	obj.User = code.Users(data)
 	return nil
 }

@@ -15,7 +15,7 @@ func (r mutationResolver) PromotionCodesGenerate(ctx context.Context, input gene
 	if err != nil {
 		return nil, err
 	}
-	job, guesses, err := r.store.Codes.Generate(ctx, auth.PrincipalFrom(ctx).Actor(), code.CodeGeneration{PromotionID: store.LocalID(input.PromotionID),
+	job, guesses, err := r.store.Codes.Generate(ctx, auth.PrincipalFrom(ctx).Actor(), code.Generation{PromotionID: store.LocalID(input.PromotionID),
 		Count: input.Count, Pattern: input.Pattern, Alphabet: deref(input.Alphabet), Uses: input.MaxUses, ConsumeUnit: input.ConsumeUnit})
 	userErrs, err := userErrors(err)
 	if job == nil {

@@ -101,6 +101,6 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 	return &generated.PromotionCodeReleasePayload{Usages: model.NewBatch[model.PromotionCodeUsage](released), UserErrors: userErrs}, err
 }
 
-func (codeRefusalResolver) Message(_ context.Context, obj *code.CodeRefusal) (string, error) {
+func (codeRefusalResolver) Message(_ context.Context, obj *code.Refusal) (string, error) {
 	return model.Message(obj.Err), nil
 }

@@ -23,7 +23,7 @@ func (r mutationResolver) SettingsUpdate(ctx context.Context, input model.Settin
 		return nil, err
 	}
 	input.Nulls = opctx.Nulls(ctx)
-	settings, err := r.store.Settings.Update(ctx, auth.PrincipalFrom(ctx).Actor(), input.SettingsChange)
+	settings, err := r.store.Settings.Update(ctx, auth.PrincipalFrom(ctx).Actor(), input.Change)
 	userErrs, err := userErrors(err)
 	return &generated.SettingsUpdatePayload{Settings: settings, UserErrors: userErrs}, err
 }

@@ -28,7 +28,7 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ava
 }
 
 // StockPage is Stocks for REST, without cursors.
-func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*stock.StockPage, error) {
+func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*stock.Page, error) {
 	if err := auth.Require(ctx, "Query.stocks"); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 	if first < store.MinPageLength || first > store.MaxPageLength {
 		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
 	}
-	entries, err := model.LoadBy(ctx, obj.BatchRow, edgeKey("transactions", first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*stock.StockTransaction, error) {
+	entries, err := model.LoadBy(ctx, obj.BatchRow, edgeKey("transactions", first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*stock.Transaction, error) {
 		ids := mapRows(all, (*model.Stock).OfProduct)
 		entries, err := r.store.Stock.TransactionsByProduct(ctx, unique(ids), first)
 		return model.ValuesByKey(ids, entries), err
@@ -123,7 +123,7 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	return &generated.StockTransactPayload{Transactions: transactionRows(entries), UserErrors: userErrs}, err
 }
 
-func (r queryResolver) StockLocations(ctx context.Context) ([]*stock.StockLocation, error) {
+func (r queryResolver) StockLocations(ctx context.Context) ([]*stock.Location, error) {
 	if err := auth.Require(ctx, "Query.stockLocations"); err != nil {
 		return nil, err
 	}

@@ -49,12 +49,12 @@ func (r transactionResolver) Stock(ctx context.Context, obj *model.StockTransact
 
 // transactionRows returns the transactions that a mutation wrote. The stock of each product is that of
 // its last transaction.
-func transactionRows(entries []*stock.StockTransaction) []*model.StockTransaction {
+func transactionRows(entries []*stock.Transaction) []*model.StockTransaction {
 	last := map[string]*stock.Stock{}
 	for _, entry := range entries {
 		last[entry.ProductID] = entry.Stock
 	}
-	ids := idsOf(entries, func(l *stock.StockTransaction) []string { return one(l.ProductID) })
+	ids := idsOf(entries, func(l *stock.Transaction) []string { return one(l.ProductID) })
 	stocks := map[string]*model.Stock{}
 	for _, record := range model.NewBatch[model.Stock](valuesByID(ids, last)) {
 		stocks[record.ProductID] = record

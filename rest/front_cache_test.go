@@ -166,7 +166,7 @@ func TestFrontCache(t *testing.T) {
 				what = "stock of " + id
 			case 3:
 				length := 2 + random.IntN(5)
-				_, err := server.store.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
+				_, err := server.store.Settings.Update(t.Context(), storetest.Actor, settings.Change{PageLength: &length})
 				require.NoError(t, err)
 				what = "settings"
 			case 4, 11, 12:

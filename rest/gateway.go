@@ -48,7 +48,7 @@ func (a *API) gateways(w http.ResponseWriter, r *http.Request) error {
 
 // gateway returns a gateway by its slug.
 func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
-	slug := gateway.GatewaySlug(r.PathValue("slug"))
+	slug := gateway.Slug(r.PathValue("slug"))
 	addGraphQLHint(w, r, "slug", slug)
 	found, err := a.resolver.Query().Gateway(r.Context(), slug)
 	if err != nil {
@@ -69,7 +69,7 @@ type gatewayMembers struct {
 	Username   *string         `json:"username"`
 	Password   *gateway.Secret `json:"password"`
 
-	Nulls store.Nulls `json:"-"` // set by the resolver; here so that gatewayMembers converts to gateway.GatewayChange
+	Nulls store.Nulls `json:"-"` // set by the resolver; here so that gatewayMembers converts to gateway.Change
 }
 
 // updateGateway changes the members sent. Empty names and slugs count as left out. The
@@ -92,7 +92,7 @@ func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	if slices.Contains(nulls, "slug") || change.Slug != nil && *change.Slug != "" && *change.Slug != slug {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"slug"}, Detail: "must be " + slug + ", as in the path, or left out"}
 	}
-	input := model.GatewayUpdateInput{Slug: gateway.GatewaySlug(slug), GatewayChange: gateway.GatewayChange(change.gatewayMembers)}
+	input := model.GatewayUpdateInput{Slug: gateway.Slug(slug), Change: gateway.Change(change.gatewayMembers)}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().GatewayUpdate(r.Context(), input)
 	if err == nil {

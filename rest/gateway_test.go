@@ -59,7 +59,7 @@ func TestGatewayRoundTrip(t *testing.T) {
 		for _, method := range []string{"GET", "PUT"} {
 			w = s.send(t, method, "/v2/gateways/card_connect", `{"data":{"enabled":true}}`)
 			require.Equal(t, http.StatusNotFound, w.Code)
-			for _, slug := range gateway.GatewaySlugs() {
+			for _, slug := range gateway.Slugs() {
 				require.True(t, strings.Contains(w.Body.String(), string(slug)), "%s", w.Body)
 			}
 		}

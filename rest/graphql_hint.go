@@ -165,7 +165,7 @@ func toGraphQLJSON(v reflect.Value) any {
 		return value.Format(time.RFC3339Nano)
 	case json.RawMessage, rule.AmountInput:
 		return value
-	case code.CodeUser: // always a list in GraphQL
+	case code.User: // always a list in GraphQL
 		return toGraphQLJSON(reflect.ValueOf(value.Names()))
 	}
 	switch v.Kind() {

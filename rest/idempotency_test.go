@@ -83,7 +83,7 @@ func TestEveryWriteTakesAnIdempotencyKey(t *testing.T) {
 				require.Less(t, first.Code, 300, "%s", first.Body)
 				require.Empty(t, first.Header().Get(header))
 				oneMore := 50 // another write happens in between
-				_, err := s.store.Settings.Update(t.Context(), "test", settings.SettingsChange{PageLength: &oneMore})
+				_, err := s.store.Settings.Update(t.Context(), "test", settings.Change{PageLength: &oneMore})
 				require.NoError(t, err)
 
 				again := s.send(t, method, w.path, w.body, "Idempotency-Key", key)

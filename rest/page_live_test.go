@@ -59,7 +59,7 @@ func keepWriting(t *testing.T, s *shop.Store, changing []string) (writes *atomic
 	group.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
 			_, err := s.Stock.Transact(context.Background(), "test",
-				[]stock.StockChange{{ProductID: changing[i%len(changing)], Action: stock.StockIncrement, Quantity: 1}})
+				[]stock.Change{{ProductID: changing[i%len(changing)], Action: stock.StockIncrement, Quantity: 1}})
 			if err != nil {
 				t.Errorf("the writer failed: %v", err)
 				writes.Add(1 << 32) // ends the wait for a failed writer

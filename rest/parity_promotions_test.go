@@ -388,7 +388,7 @@ func TestParityOfCodesInAnotherCase(t *testing.T) {
 		s := openShop(t, e, strings.Join(lines, "\n"), withClock(testkit.NewClock(noon)))
 		redeemCode(t, s)
 		ignored := true
-		_, err := s.store.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{CodesIgnoreCase: &ignored})
+		_, err := s.store.Settings.Update(t.Context(), storetest.Actor, settings.Change{CodesIgnoreCase: &ignored})
 		require.NoError(t, err)
 		importLines(t, s.store, `{"type":"promotion_code","id":"spring-r","promotion_id":"spring","code":"FORREST"}`+"\n"+
 			`{"type":"promotion_code","id":"spring-g","promotion_id":"spring","code":"FORGRAPHQL"}`)

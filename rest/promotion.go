@@ -22,7 +22,7 @@ type promotionBody struct {
 	promotionMembers
 }
 
-// promotionMembers is promotion.PromotionChange with the member names of REST.
+// promotionMembers is promotion.Change with the member names of REST.
 type promotionMembers struct {
 	Name                   *string            `json:"name"`
 	Description            *string            `json:"description"`
@@ -38,14 +38,14 @@ type promotionMembers struct {
 }
 
 // change returns the members for the resolver. restNulls are the members of RestDetails that are null.
-func (m promotionMembers) change(restNulls []string) promotion.PromotionChange {
+func (m promotionMembers) change(restNulls []string) promotion.Change {
 	rest := json.RawMessage(store.Encode(m.RestDetails))
 	for _, name := range restNulls {
 		if name == "promotion_type" || name == "target_catalogs" { // the others keep their null
 			rest = rule.AppendMember(rest, name, json.RawMessage("null"))
 		}
 	}
-	return promotion.PromotionChange{Name: m.Name, Description: m.Description, Enabled: m.Enabled, Automatic: m.Automatic, Start: m.Start, End: m.End,
+	return promotion.Change{Name: m.Name, Description: m.Description, Enabled: m.Enabled, Automatic: m.Automatic, Start: m.Start, End: m.End,
 		MinCartValue: m.MinCartValue, MaxDiscountValue: m.MaxDiscountValue, MaxApplicationsPerCart: m.MaxApplicationsPerCart, RestDetails: rest, Conditions: m.Conditions,
 		RequireDescription: true}
 }
@@ -112,7 +112,7 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
-	input := model.PromotionCreateInput{ID: b.ID, PromotionChange: b.withDefaults().change(nil)}
+	input := model.PromotionCreateInput{ID: b.ID, Change: b.withDefaults().change(nil)}
 	addPromotionHint(w, r, input, input.Conditions)
 	payload, err := a.resolver.Mutation().PromotionCreate(r.Context(), input)
 	if err == nil {
@@ -138,7 +138,7 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	}
 	nulls := opctx.Nulls(r.Context()) // those of RestDetails go into its JSON, the others stay in the context
 	r = r.WithContext(opctx.WithNulls(r.Context(), slices.DeleteFunc(slices.Clone(nulls), promotion.IsRestDetail)))
-	input := model.PromotionUpdateInput{ID: r.PathValue("id"), DryRun: dryRun, PromotionChange: b.change(nulls)}
+	input := model.PromotionUpdateInput{ID: r.PathValue("id"), DryRun: dryRun, Change: b.change(nulls)}
 	if string(input.RestDetails) == "{}" { // none were sent
 		input.RestDetails = nil
 	}

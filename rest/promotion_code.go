@@ -62,7 +62,7 @@ func (b codesBody[Codes]) check() error {
 type codeBody struct {
 	Code        string           `json:"code"`
 	ConsumeUnit code.ConsumeUnit `json:"consume_unit"`
-	User        code.CodeUser    `json:"user"`
+	User        code.User        `json:"user"`
 	MaxUses     *int             `json:"uses"`
 }
 
@@ -214,7 +214,7 @@ func codeFilter(text string) (*model.PromotionCodeFilter, error) {
 			filter.StartsWith, err = c.prefix()
 		case c.attribute == "state" && (c.operator == "eq" && len(c.values) == 1 || c.operator == "in"):
 			twice = filter.State != nil
-			filter.State, err = enumValues(c, code.CodeStates())
+			filter.State, err = enumValues(c, code.States())
 		case c.attribute == "created_at" && c.isRange():
 			err = c.addBound(bounds)
 			filter.CreatedAt = bounds.CreatedAt
@@ -315,7 +315,7 @@ type codeResource struct {
 	Uses        *int             `json:"uses"`
 	MaxUses     *int             `json:"max_uses"`
 	ConsumeUnit code.ConsumeUnit `json:"consume_unit"`
-	User        code.CodeUser    `json:"user"`
+	User        code.User        `json:"user"`
 	Valid       bool             `json:"valid"`
 	CreatedAt   *string          `json:"created_at"`
 }

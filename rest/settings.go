@@ -35,7 +35,7 @@ func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	input := model.SettingsUpdateInput{SettingsChange: settings.SettingsChange{PageLength: change.PageLength, Currency: change.Currency, Locale: change.Locale, CodesIgnoreCase: change.CodesIgnoreCase}}
+	input := model.SettingsUpdateInput{Change: settings.Change{PageLength: change.PageLength, Currency: change.Currency, Locale: change.Locale, CodesIgnoreCase: change.CodesIgnoreCase}}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().SettingsUpdate(r.Context(), input)
 	if err == nil {

@@ -135,10 +135,10 @@ func TestNoStaleResponses(t *testing.T) {
 		require.NoError(t, s.Catalogs.DeleteRule(ctx, "test", "r-all"))
 		both.require(t, "Tea", "1000")
 
-		_, err = s.Settings.Update(ctx, "test", settings.SettingsChange{Currency: &eur}) // settings
+		_, err = s.Settings.Update(ctx, "test", settings.Change{Currency: &eur}) // settings
 		require.NoError(t, err)
 		both.require(t, "Tea", "900")
-		_, err = s.Settings.Update(ctx, "test", settings.SettingsChange{Currency: &usd, PageLength: &one})
+		_, err = s.Settings.Update(ctx, "test", settings.Change{Currency: &usd, PageLength: &one})
 		require.NoError(t, err)
 		both.require(t, "Tea", "1000")
 		require.Len(t, readListBody(t, both.writer.page(admin(), teaPage)).ids(), 1)
@@ -159,7 +159,7 @@ func TestDatabaseRestoredWhileServing(t *testing.T) {
 		sold := func(s *shop.Store, available, pageLength int) {
 			_, err := s.Stock.Create(t.Context(), "test", "tea", available)
 			require.NoError(t, err)
-			_, err = s.Settings.Update(t.Context(), "test", settings.SettingsChange{PageLength: &pageLength})
+			_, err = s.Settings.Update(t.Context(), "test", settings.Change{PageLength: &pageLength})
 			require.NoError(t, err)
 		}
 		say := func(available, pageLength int) {

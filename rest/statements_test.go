@@ -77,7 +77,7 @@ func TestStatementsDoNotGrowWithThePage(t *testing.T) {
 		s := openShop(t, e, manyProducts(), withClock(testkit.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for range 110 {
 			_, err := s.store.Stock.Transact(t.Context(), "test",
-				[]stock.StockChange{{ProductID: "part-000", Action: stock.StockIncrement, Quantity: 1}})
+				[]stock.Change{{ProductID: "part-000", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 		}
 		const include = "&include=" + allIncludes

@@ -72,7 +72,7 @@ var stockBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // stockPagination is the pagination of a page of stock. It computes cursors only for
 // links that use them.
-func stockPagination(p *listParams, stocks *stock.StockPage) *pagination {
+func stockPagination(p *listParams, stocks *stock.Page) *pagination {
 	g := &pagination{limit: stocks.Limit, offset: stocks.Offset, rows: stocks.Len(), total: stocks.Total, params: p,
 		info: model.NewPageInfo(stocks.HasNext, stocks.HasPrevious, stocks.Len(), stocks.Cursor)}
 	return g.setPosition()
@@ -226,7 +226,7 @@ func writeStock(w http.ResponseWriter, r *http.Request, status int, record *mode
 // appendStocks appends a page of stock from the numbers in memory, without allocating
 // for rows. Building structs would make a page of 100 twice as expensive. updatedAt is the
 // index of the time of the latest change; 0 if there is none.
-func appendStocks(dst []byte, stocks *stock.StockPage, g *pagination, byLocation bool) (body []byte, updatedAt int) {
+func appendStocks(dst []byte, stocks *stock.Page, g *pagination, byLocation bool) (body []byte, updatedAt int) {
 	dst = append(dst, `{"data":[`...)
 	for i := range stocks.Len() {
 		dst = appendComma(dst, i)

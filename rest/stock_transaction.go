@@ -53,13 +53,13 @@ type stockTransactionBody struct {
 }
 
 type stockTransactionAttributes struct {
-	Type      string            `json:"type"`
-	ProductID string            `json:"product_id"`
-	Action    stock.StockAction `json:"action"`
-	Quantity  *int              `json:"quantity"`
-	Location  string            `json:"location"`
-	Reason    string            `json:"reason"`
-	Reference string            `json:"reference"`
+	Type      string       `json:"type"`
+	ProductID string       `json:"product_id"`
+	Action    stock.Action `json:"action"`
+	Quantity  *int         `json:"quantity"`
+	Location  string       `json:"location"`
+	Reason    string       `json:"reason"`
+	Reference string       `json:"reference"`
 }
 
 // transactStock changes a product's stock and adds the change to the ledger.
@@ -95,7 +95,7 @@ func (a *API) transact(w http.ResponseWriter, r *http.Request, b stockTransactio
 	if err := checkLocation(b.Location); err != nil {
 		return err
 	}
-	input := stockTransactInput{Changes: []*stock.StockChange{
+	input := stockTransactInput{Changes: []*stock.Change{
 		{ProductID: id, Action: b.Action, Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().StockTransact(r.Context(), input)
@@ -160,11 +160,11 @@ type locatedChange struct {
 }
 
 type stockChange struct {
-	Action    stock.StockAction `json:"action"`
-	ProductID string            `json:"product_id"`
-	Reason    string            `json:"reason"`
-	Reference string            `json:"reference"`
-	Quantity  int               `json:"quantity"`
+	Action    stock.Action `json:"action"`
+	ProductID string       `json:"product_id"`
+	Reason    string       `json:"reason"`
+	Reference string       `json:"reference"`
+	Quantity  int          `json:"quantity"`
 }
 
 func newStockChange(entry *model.StockTransaction) stockChange {

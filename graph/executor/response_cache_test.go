@@ -31,7 +31,7 @@ func TestCachedResponseRespectsTheCallersScopes(t *testing.T) {
 		const query = `query ($n: Int) { products(first: $n) { nodes { uuid stock { available transactions(first: 1) { quantity } } } } catalogNodes { totalCount } }`
 		readers := []*auth.Principal{graphtest.Admin(), graphtest.Client("catalog:read"), graphtest.Client("catalog:read", "inventory:read"), graphtest.Client("inventory:read"), nil, graphtest.Admin()}
 		for _, available := range []int{3, 8} {
-			_, err := s.Store.Stock.Transact(t.Context(), "test", []stock.StockChange{{ProductID: "anvil", Action: stock.StockSet, Quantity: available}})
+			_, err := s.Store.Stock.Transact(t.Context(), "test", []stock.Change{{ProductID: "anvil", Action: stock.StockSet, Quantity: available}})
 			require.NoError(t, err)
 			for i, reader := range readers {
 				errors := x.same(t, query, graphtest.Variables{"n": 50}, func(r *http.Request) *http.Request { return graphtest.As(r, reader) })

@@ -252,7 +252,7 @@ type PromotionCodeCheckResolver interface {
 	Amount(ctx context.Context, obj *redeem.CodeCheck) (*store.Money, error)
 }
 type PromotionCodeRefusalResolver interface {
-	Message(ctx context.Context, obj *code.CodeRefusal) (string, error)
+	Message(ctx context.Context, obj *code.Refusal) (string, error)
 }
 type PromotionCodeUsageResolver interface {
 	Promotion(ctx context.Context, obj *model.PromotionCodeUsage) (*model.Promotion, error)
@@ -284,7 +284,7 @@ type QueryResolver interface {
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Stock], error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
-	StockLocations(ctx context.Context) ([]*stock.StockLocation, error)
+	StockLocations(ctx context.Context) ([]*stock.Location, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
 	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
 	ActivePromotions(ctx context.Context, first int) ([]*cart.PublicPromotion, error)
@@ -328,7 +328,7 @@ type QueryResolver interface {
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
 	Settings(ctx context.Context) (*store.Settings, error)
-	Gateway(ctx context.Context, slug gateway.GatewaySlug) (*model.Gateway, error)
+	Gateway(ctx context.Context, slug gateway.Slug) (*model.Gateway, error)
 	Gateways(ctx context.Context) ([]*model.Gateway, error)
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
@@ -11687,8 +11687,8 @@ func (ec *executionContext) field_Query_gateway_args(ctx context.Context, rawArg
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
-		func(ctx context.Context, v any) (gateway.GatewaySlug, error) {
-			return ec.unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx, v)
+		func(ctx context.Context, v any) (gateway.Slug, error) {
+			return ec.unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -18857,8 +18857,8 @@ func (ec *executionContext) _CartCodeRefusal_reasons(ctx context.Context, field 
 			return obj.Reasons, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []code.CodeRefusal) graphql.Marshaler {
-			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []code.Refusal) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐRefusalᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24466,8 +24466,8 @@ func (ec *executionContext) _Gateway_slug(ctx context.Context, field graphql.Col
 			return obj.Slug, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v gateway.GatewaySlug) graphql.Marshaler {
-			return ec.marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v gateway.Slug) graphql.Marshaler {
+			return ec.marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25397,8 +25397,8 @@ func (ec *executionContext) _Job_kind(ctx context.Context, field graphql.Collect
 			return obj.Kind, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v job.JobKind) graphql.Marshaler {
-			return ec.marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v job.Kind) graphql.Marshaler {
+			return ec.marshalNJobKind2porticoᚋstoreᚋjobᚐKind(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25420,8 +25420,8 @@ func (ec *executionContext) _Job_state(ctx context.Context, field graphql.Collec
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v job.JobState) graphql.Marshaler {
-			return ec.marshalNJobState2porticoᚋstoreᚋjobᚐJobState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v job.State) graphql.Marshaler {
+			return ec.marshalNJobState2porticoᚋstoreᚋjobᚐState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -31769,8 +31769,8 @@ func (ec *executionContext) _PromotionCode_state(ctx context.Context, field grap
 			return obj.State(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v code.CodeState) graphql.Marshaler {
-			return ec.marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v code.State) graphql.Marshaler {
+			return ec.marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -31985,8 +31985,8 @@ func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, fie
 			return obj.Refusals, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []code.CodeRefusal) graphql.Marshaler {
-			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []code.Refusal) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐRefusalᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -32347,8 +32347,8 @@ func (ec *executionContext) _PromotionCodeRedeemPayload_reasons(ctx context.Cont
 			return obj.Reasons, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*code.CodeRefusal) graphql.Marshaler {
-			return ec.marshalNPromotionCodeRefusal2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*code.Refusal) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRefusal2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐRefusalᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -32399,7 +32399,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_userErrors(_
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, field graphql.CollectedField, obj *code.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, field graphql.CollectedField, obj *code.Refusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -32411,8 +32411,8 @@ func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, fi
 			return obj.Reason, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v code.CodeReason) graphql.Marshaler {
-			return ec.marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v code.Reason) graphql.Marshaler {
+			return ec.marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐReason(ctx, selections, v)
 		},
 		true,
 		true,
@@ -32422,7 +32422,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRefusal_reason(_ context.C
 	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, false, false, errors.New("field of type PromotionCodeReason does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *code.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *code.Refusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -35546,8 +35546,8 @@ func (ec *executionContext) _Query_stockLocations(ctx context.Context, field gra
 			return ec.Resolvers.Query().StockLocations(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*stock.StockLocation) graphql.Marshaler {
-			return ec.marshalOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*stock.Location) graphql.Marshaler {
+			return ec.marshalOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐLocationᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -37444,7 +37444,7 @@ func (ec *executionContext) _Query_gateway(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Gateway(ctx, fc.Args["slug"].(gateway.GatewaySlug))
+			return ec.Resolvers.Query().Gateway(ctx, fc.Args["slug"].(gateway.Slug))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
@@ -38920,7 +38920,7 @@ func (ec *executionContext) fieldContext_StockEdge_node(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _StockLocation_uuid(ctx context.Context, field graphql.CollectedField, obj *stock.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_uuid(ctx context.Context, field graphql.CollectedField, obj *stock.Location) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -38943,7 +38943,7 @@ func (ec *executionContext) fieldContext_StockLocation_uuid(_ context.Context, f
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _StockLocation_name(ctx context.Context, field graphql.CollectedField, obj *stock.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_name(ctx context.Context, field graphql.CollectedField, obj *stock.Location) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -38966,7 +38966,7 @@ func (ec *executionContext) fieldContext_StockLocation_name(_ context.Context, f
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _StockLocation_description(ctx context.Context, field graphql.CollectedField, obj *stock.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_description(ctx context.Context, field graphql.CollectedField, obj *stock.Location) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -38989,7 +38989,7 @@ func (ec *executionContext) fieldContext_StockLocation_description(_ context.Con
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _StockLocation_address(ctx context.Context, field graphql.CollectedField, obj *stock.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_address(ctx context.Context, field graphql.CollectedField, obj *stock.Location) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -39166,8 +39166,8 @@ func (ec *executionContext) _StockTransaction_action(ctx context.Context, field 
 			return obj.Action, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v stock.StockAction) graphql.Marshaler {
-			return ec.marshalNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v stock.Action) graphql.Marshaler {
+			return ec.marshalNStockAction2porticoᚋstoreᚋstockᚐAction(ctx, selections, v)
 		},
 		true,
 		true,
@@ -43545,7 +43545,7 @@ func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context
 		switch k {
 		case "slug":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
-			data, err := ec.unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx, v)
+			data, err := ec.unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -45496,7 +45496,7 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 			it.StartsWith = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-			data, err := ec.unmarshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐStateᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -47290,8 +47290,8 @@ func (ec *executionContext) unmarshalInputShopperTokenCreateInput(ctx context.Co
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputStockChangeInput(ctx context.Context, obj any) (stock.StockChange, error) {
-	var it stock.StockChange
+func (ec *executionContext) unmarshalInputStockChangeInput(ctx context.Context, obj any) (stock.Change, error) {
+	var it stock.Change
 	if obj == nil {
 		return it, nil
 	}
@@ -47317,7 +47317,7 @@ func (ec *executionContext) unmarshalInputStockChangeInput(ctx context.Context, 
 			it.ProductID = data
 		case "action":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("action"))
-			data, err := ec.unmarshalNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, v)
+			data, err := ec.unmarshalNStockAction2porticoᚋstoreᚋstockᚐAction(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -47456,7 +47456,7 @@ func (ec *executionContext) unmarshalInputStockTransactInput(ctx context.Context
 		switch k {
 		case "changes":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("changes"))
-			data, err := ec.unmarshalNStockChangeInput2ᚕᚖporticoᚋstoreᚋstockᚐStockChangeᚄ(ctx, v)
+			data, err := ec.unmarshalNStockChangeInput2ᚕᚖporticoᚋstoreᚋstockᚐChangeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -59237,7 +59237,7 @@ func (ec *executionContext) _PromotionCodeRedeemPayload(ctx context.Context, sel
 
 var promotionCodeRefusalImplementors = []string{"PromotionCodeRefusal"}
 
-func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *code.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *code.Refusal) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeRefusalImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -62981,7 +62981,7 @@ func (ec *executionContext) _StockEdge(ctx context.Context, sel ast.SelectionSet
 
 var stockLocationImplementors = []string{"StockLocation"}
 
-func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.SelectionSet, obj *stock.StockLocation) graphql.Marshaler {
+func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.SelectionSet, obj *stock.Location) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, stockLocationImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -66416,15 +66416,15 @@ func (ec *executionContext) marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway
 	return ec._Gateway(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx context.Context, v any) (gateway.GatewaySlug, error) {
+func (ec *executionContext) unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug(ctx context.Context, v any) (gateway.Slug, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug[tmp]
+	res := unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx context.Context, sel ast.SelectionSet, v gateway.GatewaySlug) graphql.Marshaler {
+func (ec *executionContext) marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug(ctx context.Context, sel ast.SelectionSet, v gateway.Slug) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug[v])
+	res := graphql.MarshalString(marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -66434,13 +66434,13 @@ func (ec *executionContext) marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGate
 }
 
 var (
-	unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug = map[string]gateway.GatewaySlug{
-		"CARD_PROCESSOR": gateway.GatewayCardProcessor,
-		"MANUAL":         gateway.GatewayManual,
+	unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug = map[string]gateway.Slug{
+		"CARD_PROCESSOR": gateway.CardProcessor,
+		"MANUAL":         gateway.Manual,
 	}
-	marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug = map[gateway.GatewaySlug]string{
-		gateway.GatewayCardProcessor: "CARD_PROCESSOR",
-		gateway.GatewayManual:        "MANUAL",
+	marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug = map[gateway.Slug]string{
+		gateway.CardProcessor: "CARD_PROCESSOR",
+		gateway.Manual:        "MANUAL",
 	}
 )
 
@@ -66617,15 +66617,15 @@ func (ec *executionContext) unmarshalNJobCancelInput2porticoᚋgraphᚋgenerated
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx context.Context, v any) (job.JobKind, error) {
+func (ec *executionContext) unmarshalNJobKind2porticoᚋstoreᚋjobᚐKind(ctx context.Context, v any) (job.Kind, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNJobKind2porticoᚋstoreᚋjobᚐJobKind[tmp]
+	res := unmarshalNJobKind2porticoᚋstoreᚋjobᚐKind[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx context.Context, sel ast.SelectionSet, v job.JobKind) graphql.Marshaler {
+func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚋjobᚐKind(ctx context.Context, sel ast.SelectionSet, v job.Kind) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind[v])
+	res := graphql.MarshalString(marshalNJobKind2porticoᚋstoreᚋjobᚐKind[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -66635,27 +66635,27 @@ func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx 
 }
 
 var (
-	unmarshalNJobKind2porticoᚋstoreᚋjobᚐJobKind = map[string]job.JobKind{
-		"CATALOG_PUBLISH":          job.JobPublish,
-		"CATALOG_PUBLISH_DRY_RUN":  job.JobPublishDryRun,
-		"PROMOTION_CODES_GENERATE": job.JobGenerateCodes,
+	unmarshalNJobKind2porticoᚋstoreᚋjobᚐKind = map[string]job.Kind{
+		"CATALOG_PUBLISH":          job.Publish,
+		"CATALOG_PUBLISH_DRY_RUN":  job.PublishDryRun,
+		"PROMOTION_CODES_GENERATE": job.GenerateCodes,
 	}
-	marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind = map[job.JobKind]string{
-		job.JobPublish:       "CATALOG_PUBLISH",
-		job.JobPublishDryRun: "CATALOG_PUBLISH_DRY_RUN",
-		job.JobGenerateCodes: "PROMOTION_CODES_GENERATE",
+	marshalNJobKind2porticoᚋstoreᚋjobᚐKind = map[job.Kind]string{
+		job.Publish:       "CATALOG_PUBLISH",
+		job.PublishDryRun: "CATALOG_PUBLISH_DRY_RUN",
+		job.GenerateCodes: "PROMOTION_CODES_GENERATE",
 	}
 )
 
-func (ec *executionContext) unmarshalNJobState2porticoᚋstoreᚋjobᚐJobState(ctx context.Context, v any) (job.JobState, error) {
+func (ec *executionContext) unmarshalNJobState2porticoᚋstoreᚋjobᚐState(ctx context.Context, v any) (job.State, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNJobState2porticoᚋstoreᚋjobᚐJobState[tmp]
+	res := unmarshalNJobState2porticoᚋstoreᚋjobᚐState[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNJobState2porticoᚋstoreᚋjobᚐJobState(ctx context.Context, sel ast.SelectionSet, v job.JobState) graphql.Marshaler {
+func (ec *executionContext) marshalNJobState2porticoᚋstoreᚋjobᚐState(ctx context.Context, sel ast.SelectionSet, v job.State) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNJobState2porticoᚋstoreᚋjobᚐJobState[v])
+	res := graphql.MarshalString(marshalNJobState2porticoᚋstoreᚋjobᚐState[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -66665,21 +66665,21 @@ func (ec *executionContext) marshalNJobState2porticoᚋstoreᚋjobᚐJobState(ct
 }
 
 var (
-	unmarshalNJobState2porticoᚋstoreᚋjobᚐJobState = map[string]job.JobState{
-		"SCHEDULED": job.JobScheduled,
-		"QUEUED":    job.JobQueued,
-		"RUNNING":   job.JobRunning,
-		"SUCCEEDED": job.JobSucceeded,
-		"FAILED":    job.JobFailed,
-		"CANCELED":  job.JobCanceled,
+	unmarshalNJobState2porticoᚋstoreᚋjobᚐState = map[string]job.State{
+		"SCHEDULED": job.Scheduled,
+		"QUEUED":    job.Queued,
+		"RUNNING":   job.Running,
+		"SUCCEEDED": job.Succeeded,
+		"FAILED":    job.Failed,
+		"CANCELED":  job.Canceled,
 	}
-	marshalNJobState2porticoᚋstoreᚋjobᚐJobState = map[job.JobState]string{
-		job.JobScheduled: "SCHEDULED",
-		job.JobQueued:    "QUEUED",
-		job.JobRunning:   "RUNNING",
-		job.JobSucceeded: "SUCCEEDED",
-		job.JobFailed:    "FAILED",
-		job.JobCanceled:  "CANCELED",
+	marshalNJobState2porticoᚋstoreᚋjobᚐState = map[job.State]string{
+		job.Scheduled: "SCHEDULED",
+		job.Queued:    "QUEUED",
+		job.Running:   "RUNNING",
+		job.Succeeded: "SUCCEEDED",
+		job.Failed:    "FAILED",
+		job.Canceled:  "CANCELED",
 	}
 )
 
@@ -67492,15 +67492,15 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx context.Context, v any) (code.CodeReason, error) {
+func (ec *executionContext) unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐReason(ctx context.Context, v any) (code.Reason, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason[tmp]
+	res := unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐReason[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx context.Context, sel ast.SelectionSet, v code.CodeReason) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐReason(ctx context.Context, sel ast.SelectionSet, v code.Reason) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason[v])
+	res := graphql.MarshalString(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐReason[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -67510,7 +67510,7 @@ func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋpromot
 }
 
 var (
-	unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason = map[string]code.CodeReason{
+	unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐReason = map[string]code.Reason{
 		"UNKNOWN":              code.CodeUnknown,
 		"EXPIRED":              code.CodeExpired,
 		"NOT_STARTED":          code.CodeNotStarted,
@@ -67526,7 +67526,7 @@ var (
 		"BELOW_MIN_CART_VALUE": code.CodeCartTooLow,
 		"OTHER_CURRENCY":       code.CodeNotCurrency,
 	}
-	marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason = map[code.CodeReason]string{
+	marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐReason = map[code.Reason]string{
 		code.CodeUnknown:      "UNKNOWN",
 		code.CodeExpired:      "EXPIRED",
 		code.CodeNotStarted:   "NOT_STARTED",
@@ -67549,15 +67549,15 @@ func (ec *executionContext) unmarshalNPromotionCodeRedeemInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v code.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐRefusal(ctx context.Context, sel ast.SelectionSet, v code.Refusal) graphql.Marshaler {
 	return ec._PromotionCodeRefusal(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []code.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []code.Refusal) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx, sel, v[i])
+		return ec.marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐRefusal(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -67569,11 +67569,11 @@ func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpr
 	return ret
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []*code.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []*code.Refusal) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCodeRefusal2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx, sel, v[i])
+		return ec.marshalNPromotionCodeRefusal2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐRefusal(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -67585,7 +67585,7 @@ func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕᚖporticoᚋstore�
 	return ret
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v *code.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐRefusal(ctx context.Context, sel ast.SelectionSet, v *code.Refusal) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -67600,15 +67600,15 @@ func (ec *executionContext) unmarshalNPromotionCodeReleaseInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, v any) (code.CodeState, error) {
+func (ec *executionContext) unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState(ctx context.Context, v any) (code.State, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[tmp]
+	res := unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, sel ast.SelectionSet, v code.CodeState) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState(ctx context.Context, sel ast.SelectionSet, v code.State) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[v])
+	res := graphql.MarshalString(marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -67618,12 +67618,12 @@ func (ec *executionContext) marshalNPromotionCodeState2porticoᚋstoreᚋpromoti
 }
 
 var (
-	unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState = map[string]code.CodeState{
+	unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState = map[string]code.State{
 		"AVAILABLE": code.CodeAvailable,
 		"USED_UP":   code.CodeSpent,
 		"EXPIRED":   code.CodeEnded,
 	}
-	marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState = map[code.CodeState]string{
+	marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState = map[code.State]string{
 		code.CodeAvailable: "AVAILABLE",
 		code.CodeSpent:     "USED_UP",
 		code.CodeEnded:     "EXPIRED",
@@ -68142,15 +68142,15 @@ func (ec *executionContext) marshalNStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx
 	return ec._Stock(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx context.Context, v any) (stock.StockAction, error) {
+func (ec *executionContext) unmarshalNStockAction2porticoᚋstoreᚋstockᚐAction(ctx context.Context, v any) (stock.Action, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNStockAction2porticoᚋstoreᚋstockᚐStockAction[tmp]
+	res := unmarshalNStockAction2porticoᚋstoreᚋstockᚐAction[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx context.Context, sel ast.SelectionSet, v stock.StockAction) graphql.Marshaler {
+func (ec *executionContext) marshalNStockAction2porticoᚋstoreᚋstockᚐAction(ctx context.Context, sel ast.SelectionSet, v stock.Action) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNStockAction2porticoᚋstoreᚋstockᚐStockAction[v])
+	res := graphql.MarshalString(marshalNStockAction2porticoᚋstoreᚋstockᚐAction[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -68160,14 +68160,14 @@ func (ec *executionContext) marshalNStockAction2porticoᚋstoreᚋstockᚐStockA
 }
 
 var (
-	unmarshalNStockAction2porticoᚋstoreᚋstockᚐStockAction = map[string]stock.StockAction{
+	unmarshalNStockAction2porticoᚋstoreᚋstockᚐAction = map[string]stock.Action{
 		"INCREMENT":  stock.StockIncrement,
 		"DECREMENT":  stock.StockDecrement,
 		"ALLOCATE":   stock.StockAllocate,
 		"DEALLOCATE": stock.StockDeallocate,
 		"SET":        stock.StockSet,
 	}
-	marshalNStockAction2porticoᚋstoreᚋstockᚐStockAction = map[stock.StockAction]string{
+	marshalNStockAction2porticoᚋstoreᚋstockᚐAction = map[stock.Action]string{
 		stock.StockIncrement:  "INCREMENT",
 		stock.StockDecrement:  "DECREMENT",
 		stock.StockAllocate:   "ALLOCATE",
@@ -68176,13 +68176,13 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNStockChangeInput2ᚕᚖporticoᚋstoreᚋstockᚐStockChangeᚄ(ctx context.Context, v any) ([]*stock.StockChange, error) {
+func (ec *executionContext) unmarshalNStockChangeInput2ᚕᚖporticoᚋstoreᚋstockᚐChangeᚄ(ctx context.Context, v any) ([]*stock.Change, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*stock.StockChange, len(vSlice))
+	res := make([]*stock.Change, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNStockChangeInput2ᚖporticoᚋstoreᚋstockᚐStockChange(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNStockChangeInput2ᚖporticoᚋstoreᚋstockᚐChange(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -68190,7 +68190,7 @@ func (ec *executionContext) unmarshalNStockChangeInput2ᚕᚖporticoᚋstoreᚋs
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNStockChangeInput2ᚖporticoᚋstoreᚋstockᚐStockChange(ctx context.Context, v any) (*stock.StockChange, error) {
+func (ec *executionContext) unmarshalNStockChangeInput2ᚖporticoᚋstoreᚋstockᚐChange(ctx context.Context, v any) (*stock.Change, error) {
 	res, err := ec.unmarshalInputStockChangeInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -68225,7 +68225,7 @@ func (ec *executionContext) marshalNStockEdge2ᚕporticoᚋgraphᚋmodelᚐEdge�
 	return ret
 }
 
-func (ec *executionContext) marshalNStockLocation2ᚖporticoᚋstoreᚋstockᚐStockLocation(ctx context.Context, sel ast.SelectionSet, v *stock.StockLocation) graphql.Marshaler {
+func (ec *executionContext) marshalNStockLocation2ᚖporticoᚋstoreᚋstockᚐLocation(ctx context.Context, sel ast.SelectionSet, v *stock.Location) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -70305,16 +70305,16 @@ func (ec *executionContext) marshalOPromotionCodeReleasePayload2ᚖporticoᚋgra
 	return ec._PromotionCodeReleasePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx context.Context, v any) ([]code.CodeState, error) {
+func (ec *executionContext) unmarshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐStateᚄ(ctx context.Context, v any) ([]code.State, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]code.CodeState, len(vSlice))
+	res := make([]code.State, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -70322,14 +70322,14 @@ func (ec *executionContext) unmarshalOPromotionCodeState2ᚕporticoᚋstoreᚋpr
 	return res, nil
 }
 
-func (ec *executionContext) marshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx context.Context, sel ast.SelectionSet, v []code.CodeState) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []code.State) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, sel, v[i])
+		return ec.marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -70722,14 +70722,14 @@ func (ec *executionContext) marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgene
 	return ec._StockCreatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx context.Context, sel ast.SelectionSet, v []*stock.StockLocation) graphql.Marshaler {
+func (ec *executionContext) marshalOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐLocationᚄ(ctx context.Context, sel ast.SelectionSet, v []*stock.Location) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNStockLocation2ᚖporticoᚋstoreᚋstockᚐStockLocation(ctx, sel, v[i])
+		return ec.marshalNStockLocation2ᚖporticoᚋstoreᚋstockᚐLocation(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

@@ -383,7 +383,7 @@ type PromotionCodeRedeemPayload struct {
 	// Units that the code applies to: 1 for a PER_CART code.
 	UnitsApplied int `json:"unitsApplied"`
 	// Every reason why the code cannot be redeemed, each also in `userErrors`. Empty on success, and if other members of the input are invalid.
-	Reasons []*code.CodeRefusal `json:"reasons"`
+	Reasons []*code.Refusal `json:"reasons"`
 	// What to correct: the `reasons`, or invalid members of the input. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -593,7 +593,7 @@ type StockDeleteInput struct {
 // Changes of stock.
 type StockTransactInput struct {
 	// 1 to 1000 changes. All are applied, in order, or none. A product may occur more than once.
-	Changes []*stock.StockChange `json:"changes"`
+	Changes []*stock.Change `json:"changes"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }

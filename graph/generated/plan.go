@@ -2142,7 +2142,7 @@ func (x *planRun) fieldCartCodeRefusal(ctx context.Context, f *plan.Field, obj *
 	case 1: // code
 		return x.writeNString2string(ctx, f, obj.Code)
 	case 2: // reasons
-		return x.writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, f, obj.Reasons)
+		return x.writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐRefusalᚄ(ctx, f, obj.Reasons)
 	}
 	return x.String("CartCodeRefusal")
 }
@@ -3811,7 +3811,7 @@ func (x *planRun) writeGateway(ctx context.Context, fields *plan.Fields, obj *mo
 func (x *planRun) fieldGateway(ctx context.Context, f *plan.Field, obj *model.Gateway) bool {
 	switch f.Number {
 	case 1: // slug
-		return x.writeNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx, f, obj.Slug)
+		return x.writeNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug(ctx, f, obj.Slug)
 	case 2: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // enabled
@@ -4055,9 +4055,9 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // kind
-		return x.writeNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx, f, obj.Kind)
+		return x.writeNJobKind2porticoᚋstoreᚋjobᚐKind(ctx, f, obj.Kind)
 	case 4: // state
-		return x.writeNJobState2porticoᚋstoreᚋjobᚐJobState(ctx, f, obj.State)
+		return x.writeNJobState2porticoᚋstoreᚋjobᚐState(ctx, f, obj.State)
 	case 5: // done
 		return x.writeNInt2int(ctx, f, obj.Done)
 	case 6: // total
@@ -5253,7 +5253,7 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *co
 	case 4: // valid
 		return x.writeNBoolean2bool(ctx, f, obj.Valid())
 	case 5: // state
-		return x.writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, f, obj.State())
+		return x.writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState(ctx, f, obj.State())
 	case 6: // maxUses
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxUses)
 	case 7: // used
@@ -5307,7 +5307,7 @@ func (x *planRun) fieldPromotionCodeCheck(ctx context.Context, f *plan.Field, ob
 	case 1: // valid
 		return x.writeNBoolean2bool(ctx, f, obj.Valid())
 	case 2: // reasons
-		return x.writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, f, obj.Refusals)
+		return x.writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐRefusalᚄ(ctx, f, obj.Refusals)
 	case 3: // unitsApplied
 		return x.writeNInt2int(ctx, f, obj.UnitsApplied)
 	case 4: // remainingUses
@@ -5407,7 +5407,7 @@ var planPromotionCodeRefusal = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fields, obj *code.CodeRefusal) bool {
+func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fields, obj *code.Refusal) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -5420,10 +5420,10 @@ func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fi
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, obj *code.CodeRefusal) bool {
+func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, obj *code.Refusal) bool {
 	switch f.Number {
 	case 1: // reason
-		return x.writeNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx, f, obj.Reason)
+		return x.writeNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐReason(ctx, f, obj.Reason)
 	case 2: // message
 		v, err := plan.Call(ctx, func() (string, error) { return x.resolvers.PromotionCodeRefusal().Message(ctx, obj) })
 		if err != nil {
@@ -6243,11 +6243,11 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
 	case 21: // stockLocations
-		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
+		v, err := plan.Call(ctx, func() ([]*stock.Location, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
+		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐLocationᚄ(ctx, f, v)
 	case 22: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
@@ -6748,7 +6748,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Gateway, error) {
-			return x.resolvers.Query().Gateway(ctx, arguments["slug"].(gateway.GatewaySlug))
+			return x.resolvers.Query().Gateway(ctx, arguments["slug"].(gateway.Slug))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -7159,7 +7159,7 @@ var planStockLocation = &plan.Object{
 	},
 }
 
-func (x *planRun) writeStockLocation(ctx context.Context, fields *plan.Fields, obj *stock.StockLocation) bool {
+func (x *planRun) writeStockLocation(ctx context.Context, fields *plan.Fields, obj *stock.Location) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -7172,7 +7172,7 @@ func (x *planRun) writeStockLocation(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldStockLocation(ctx context.Context, f *plan.Field, obj *stock.StockLocation) bool {
+func (x *planRun) fieldStockLocation(ctx context.Context, f *plan.Field, obj *stock.Location) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -7231,7 +7231,7 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	case 4: // action
-		return x.writeNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, f, obj.Action)
+		return x.writeNStockAction2porticoᚋstoreᚋstockᚐAction(ctx, f, obj.Action)
 	case 5: // quantity
 		return x.writeNInt2int(ctx, f, obj.Quantity)
 	case 6: // availableDelta
@@ -8868,8 +8868,8 @@ func (x *planRun) writeNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx context
 	return x.writeGateway(ctx, f.Of(planGateway), v)
 }
 
-func (x *planRun) writeNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx context.Context, f *plan.Field, v gateway.GatewaySlug) bool {
-	return x.String(marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug[v])
+func (x *planRun) writeNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug(ctx context.Context, f *plan.Field, v gateway.Slug) bool {
+	return x.String(marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐSlug[v])
 }
 
 func (x *planRun) writeNHierarchy2ᚕᚖporticoᚋgraphᚋmodelᚐHierarchyᚄ(ctx context.Context, f *plan.Field, v []*model.Hierarchy) bool {
@@ -8944,12 +8944,12 @@ func (x *planRun) writeNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context
 	return x.writeJob(ctx, f.Of(planJob), v)
 }
 
-func (x *planRun) writeNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx context.Context, f *plan.Field, v job.JobKind) bool {
-	return x.String(marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind[v])
+func (x *planRun) writeNJobKind2porticoᚋstoreᚋjobᚐKind(ctx context.Context, f *plan.Field, v job.Kind) bool {
+	return x.String(marshalNJobKind2porticoᚋstoreᚋjobᚐKind[v])
 }
 
-func (x *planRun) writeNJobState2porticoᚋstoreᚋjobᚐJobState(ctx context.Context, f *plan.Field, v job.JobState) bool {
-	return x.String(marshalNJobState2porticoᚋstoreᚋjobᚐJobState[v])
+func (x *planRun) writeNJobState2porticoᚋstoreᚋjobᚐState(ctx context.Context, f *plan.Field, v job.State) bool {
+	return x.String(marshalNJobState2porticoᚋstoreᚋjobᚐState[v])
 }
 
 func (x *planRun) writeNMemberChange2ᚕᚖporticoᚋstoreᚐMemberExcerptᚄ(ctx context.Context, f *plan.Field, v []*store.MemberExcerpt) bool {
@@ -9259,19 +9259,19 @@ func (x *planRun) writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx context.Context, f *plan.Field, v code.CodeReason) bool {
-	return x.String(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason[v])
+func (x *planRun) writeNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐReason(ctx context.Context, f *plan.Field, v code.Reason) bool {
+	return x.String(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐReason[v])
 }
 
-func (x *planRun) writeNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx context.Context, f *plan.Field, v code.CodeRefusal) bool {
+func (x *planRun) writeNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐRefusal(ctx context.Context, f *plan.Field, v code.Refusal) bool {
 	return x.writePromotionCodeRefusal(ctx, f.Of(planPromotionCodeRefusal), &v)
 }
 
-func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx context.Context, f *plan.Field, v []code.CodeRefusal) bool {
+func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐRefusalᚄ(ctx context.Context, f *plan.Field, v []code.Refusal) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx, f, v[i]) {
+		if !x.writeNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐRefusal(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -9280,8 +9280,8 @@ func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋco
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, f *plan.Field, v code.CodeState) bool {
-	return x.String(marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[v])
+func (x *planRun) writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState(ctx context.Context, f *plan.Field, v code.State) bool {
+	return x.String(marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐState[v])
 }
 
 func (x *planRun) writeNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx context.Context, f *plan.Field, v []*model.PromotionCodeUsage) bool {
@@ -9459,8 +9459,8 @@ func (x *planRun) writeNStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx context.Con
 	return x.writeStock(ctx, f.Of(planStock), v)
 }
 
-func (x *planRun) writeNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx context.Context, f *plan.Field, v stock.StockAction) bool {
-	return x.String(marshalNStockAction2porticoᚋstoreᚋstockᚐStockAction[v])
+func (x *planRun) writeNStockAction2porticoᚋstoreᚋstockᚐAction(ctx context.Context, f *plan.Field, v stock.Action) bool {
+	return x.String(marshalNStockAction2porticoᚋstoreᚋstockᚐAction[v])
 }
 
 func (x *planRun) writeNStockEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.Stock]) bool {
@@ -9480,7 +9480,7 @@ func (x *planRun) writeNStockEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx conte
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNStockLocation2ᚖporticoᚋstoreᚋstockᚐStockLocation(ctx context.Context, f *plan.Field, v *stock.StockLocation) bool {
+func (x *planRun) writeNStockLocation2ᚖporticoᚋstoreᚋstockᚐLocation(ctx context.Context, f *plan.Field, v *stock.Location) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -10256,14 +10256,14 @@ func (x *planRun) writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(
 	return x.writeStockConnection(ctx, f.Of(planStockConnection), v)
 }
 
-func (x *planRun) writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx context.Context, f *plan.Field, v []*stock.StockLocation) bool {
+func (x *planRun) writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐLocationᚄ(ctx context.Context, f *plan.Field, v []*stock.Location) bool {
 	if v == nil {
 		return false
 	}
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNStockLocation2ᚖporticoᚋstoreᚋstockᚐStockLocation(ctx, f, v[i]) {
+		if !x.writeNStockLocation2ᚖporticoᚋstoreᚋstockᚐLocation(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}

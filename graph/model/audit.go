@@ -18,7 +18,7 @@ type AuditEventFilter struct {
 }
 
 // Filter returns the filter of the store; the zero value for nil.
-func (f *AuditEventFilter) Filter() (filter audit.AuditFilter) {
+func (f *AuditEventFilter) Filter() (filter audit.Filter) {
 	if f == nil {
 		return filter
 	}

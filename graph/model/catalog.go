@@ -26,13 +26,13 @@ type CatalogPricebook struct {
 
 // CatalogRule is a rule as a row of a response.
 type CatalogRule struct {
-	*catalog.CatalogRule
+	*catalog.Rule
 	BatchRow[*CatalogRule]
 }
 
 // Init implements Row.
-func (r *CatalogRule) Init(source *catalog.CatalogRule, position BatchRow[*CatalogRule]) {
-	r.CatalogRule, r.BatchRow = source, position
+func (r *CatalogRule) Init(source *catalog.Rule, position BatchRow[*CatalogRule]) {
+	r.Rule, r.BatchRow = source, position
 }
 
 // OfCatalog returns the id of the catalog that the rule leads to.

@@ -58,13 +58,13 @@ func NewCatalogResolution(resolution *routing.CatalogResolution) *CatalogResolut
 	if resolution.Release != nil {
 		r.Release = NewBatch[CatalogRelease]([]*segment.Release{resolution.Release})[0]
 	}
-	rules := make([]*catalog.CatalogRule, len(resolution.Candidates))
+	rules := make([]*catalog.Rule, len(resolution.Candidates))
 	for i, verdict := range resolution.Candidates {
 		rules[i] = verdict.Rule
 	}
 	for i, rule := range NewBatch[CatalogRule](rules) {
 		r.Candidates[i] = &CatalogCandidate{resolution.Candidates[i], rule}
-		if rule.CatalogRule == resolution.Rule {
+		if rule.Rule == resolution.Rule {
 			r.Rule = rule
 		}
 	}

@@ -15,8 +15,8 @@ type Gateway struct{ *gateway.Gateway }
 
 // GatewayUpdateInput is the input of gatewayUpdate.
 type GatewayUpdateInput struct {
-	Slug gateway.GatewaySlug `json:"slug"`
-	gateway.GatewayChange
+	Slug gateway.Slug `json:"slug"`
+	gateway.Change
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 

@@ -76,16 +76,16 @@ type PromotionFilter struct {
 
 // PromotionCodeFilter is the schema's filter of codes.
 type PromotionCodeFilter struct {
-	Code       *TextFilter      `json:"code,omitzero"`
-	StartsWith *string          `json:"startsWith,omitzero"`
-	State      []code.CodeState `json:"state,omitzero"`
-	CreatedAt  *DateTimeBounds  `json:"createdAt,omitzero"`
+	Code       *TextFilter     `json:"code,omitzero"`
+	StartsWith *string         `json:"startsWith,omitzero"`
+	State      []code.State    `json:"state,omitzero"`
+	CreatedAt  *DateTimeBounds `json:"createdAt,omitzero"`
 }
 
 // PromotionCreateInput is the input of promotionCreate.
 type PromotionCreateInput struct {
 	ID *string `json:"id,omitempty"`
-	promotion.PromotionChange
+	promotion.Change
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
@@ -93,16 +93,16 @@ type PromotionCreateInput struct {
 type PromotionUpdateInput struct {
 	ID     string `json:"id"`
 	DryRun bool   `json:"dryRun"`
-	promotion.PromotionChange
+	promotion.Change
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // Filter converts the filter for the store. Nil matches everything.
-func (f *PromotionFilter) Filter() (filter promotion.PromotionFilter, ranges []store.Range) {
+func (f *PromotionFilter) Filter() (filter promotion.Filter, ranges []store.Range) {
 	if f == nil {
 		return filter, nil
 	}
-	filter = promotion.PromotionFilter{Types: f.PromotionType, States: f.State, Enabled: f.Enabled, Automatic: f.Automatic, NameLike: f.NameLike}
+	filter = promotion.Filter{Types: f.PromotionType, States: f.State, Enabled: f.Enabled, Automatic: f.Automatic, NameLike: f.NameLike}
 	if f.Search != nil {
 		filter.Search = *f.Search
 	}

@@ -4,6 +4,6 @@ import "portico/store/settings"
 
 // SettingsUpdateInput is the input of settingsUpdate.
 type SettingsUpdateInput struct {
-	settings.SettingsChange
+	settings.Change
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }

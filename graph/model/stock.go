@@ -20,14 +20,14 @@ func (s *Stock) Init(source *stock.Stock, position BatchRow[*Stock]) {
 
 // StockTransaction is an entry of the stock ledger.
 type StockTransaction struct {
-	*stock.StockTransaction
+	*stock.Transaction
 	BatchRow[*StockTransaction]
 	Stock *Stock // the balance after the mutation that wrote it; nil when read from the ledger
 }
 
 // Init implements Row.
-func (t *StockTransaction) Init(source *stock.StockTransaction, position BatchRow[*StockTransaction]) {
-	t.StockTransaction, t.BatchRow = source, position
+func (t *StockTransaction) Init(source *stock.Transaction, position BatchRow[*StockTransaction]) {
+	t.Transaction, t.BatchRow = source, position
 }
 
 // OfProduct returns the product's id.

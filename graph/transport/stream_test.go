@@ -321,7 +321,7 @@ func TestServerSentEventsByGET(t *testing.T) {
 	require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
 	require.Equal(t, "event: next", line(t, events))
 	require.Regexp(t, `^data: {"data":{"stockChanged":{"available":\d+}}}$`, line(t, events))
-	_, err := l.store.Stock.Transact(t.Context(), "test", []stock.StockChange{{ProductID: "anvil", Action: stock.StockSet, Quantity: 77}})
+	_, err := l.store.Stock.Transact(t.Context(), "test", []stock.Change{{ProductID: "anvil", Action: stock.StockSet, Quantity: 77}})
 	require.NoError(t, err)
 	require.Equal(t, "event: next", line(t, events))
 	require.Equal(t, `data: {"data":{"stockChanged":{"available":77}}}`, line(t, events))

@@ -17,7 +17,7 @@ import (
 var notCaches = map[string]string{
 	"graph/document.CachedDocument": "an entry", "graph/document.CachedPlan": "an entry", "graph/document.cacheEntry": "an entry", "graph/document.cacheKey": "a key",
 	"store/db.CacheKey":   "a key",
-	"graph.ResponseCache": "has responsecache.Cache", "graph/opctx.CachePolicy": "headers", "internal/httpcache.CacheControl": "headers", "internal/status.Cache": "numbers", "store/stock.StockCacheStats": "numbers",
+	"graph.ResponseCache": "has responsecache.Cache", "graph/opctx.CachePolicy": "headers", "internal/httpcache.CacheControl": "headers", "internal/status.Cache": "numbers", "store/stock.CacheStats": "numbers",
 	"graph/opctx.Idempotency": "of one request", "graph/opctx.Operation": "of one request",
 	"graph/plan.Field": "of a plan, which the document cache has", "graph/plan.Plan": "of a plan, which the document cache has",
 	"graph/transport.socketConn": "subscriptions of a connection", "graph/transport.streamServer": "connections",

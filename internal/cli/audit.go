@@ -101,8 +101,8 @@ func (e auditEntry) members() string {
 }
 
 // filter returns the filter that the flags describe.
-func (c *Audit) filter(streams Streams) (f audit.AuditFilter, err error) {
-	f = audit.AuditFilter{Actor: store.NonEmpty(c.Actor), Kind: store.AuditKind(c.Kind), ResourceID: store.NonEmpty(c.ID), Action: store.AuditAction(c.Action)}
+func (c *Audit) filter(streams Streams) (f audit.Filter, err error) {
+	f = audit.Filter{Actor: store.NonEmpty(c.Actor), Kind: store.AuditKind(c.Kind), ResourceID: store.NonEmpty(c.ID), Action: store.AuditAction(c.Action)}
 	for _, flag := range []struct{ name, text, operator string }{{"--since", c.Since, "ge"}, {"--until", c.Until, "lt"}} {
 		if flag.text == "" {
 			continue

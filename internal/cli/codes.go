@@ -67,7 +67,7 @@ func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
 	}
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
-	generation := code.CodeGeneration{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: code.ConsumeUnit(c.ConsumeUnit)}
+	generation := code.Generation{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: code.ConsumeUnit(c.ConsumeUnit)}
 	if c.Uses != 0 {
 		generation.Uses = &c.Uses
 	}
@@ -84,7 +84,7 @@ func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return fmt.Errorf("generate codes: %w", err)
 	}
-	if task.State != job.JobSucceeded {
+	if task.State != job.Succeeded {
 		reason := ""
 		if task.Error != "" {
 			reason = ": " + task.Error
@@ -143,6 +143,6 @@ func (c *CodesExport) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
 	return c.export(streams, "code", func(w io.Writer) (int, error) {
-		return s.Codes.Export(ctx, w, id, code.CodeFormat(c.Format))
+		return s.Codes.Export(ctx, w, id, code.Format(c.Format))
 	})
 }

@@ -131,7 +131,7 @@ func (c *Publish) dryRun(ctx context.Context, s *shop.Store, streams Streams) er
 
 // barOf returns a function that shows progress with a bar, which it makes on the first call, when the total is known. The
 // caller ends the bar.
-func barOf(bar **progressBar, streams Streams, label string) publish.PublishProgress {
+func barOf(bar **progressBar, streams Streams, label string) publish.Progress {
 	return func(done, total int) {
 		if *bar == nil {
 			*bar = newProgressBar(streams.Err, label, int64(total), 1)

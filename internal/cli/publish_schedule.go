@@ -24,7 +24,7 @@ type scheduledEntry struct {
 }
 
 // exampleScheduled is what the help of publish shows of --json.
-var exampleScheduled = scheduledEntry{"0197d6a0-0000-7000-8000-000000000000", "catalog-coffee", new("2026-12-01T08:00:00Z"), string(job.JobScheduled), "winter", "command:publish"}
+var exampleScheduled = scheduledEntry{"0197d6a0-0000-7000-8000-000000000000", "catalog-coffee", new("2026-12-01T08:00:00Z"), string(job.Scheduled), "winter", "command:publish"}
 
 func newScheduledEntry(task *job.Job) scheduledEntry {
 	return scheduledEntry{task.ID, publish.CatalogOfJob(task), timestamp(task.RunAt), string(task.State), publish.NotesOfJob(task).Label, string(task.Actor)}
@@ -73,7 +73,7 @@ func (c *Publish) listScheduled(ctx context.Context, s *shop.Store, streams Stre
 	if err != nil {
 		return err
 	}
-	tasks, err := s.Jobs.Scheduled(ctx, job.JobPublish)
+	tasks, err := s.Jobs.Scheduled(ctx, job.Publish)
 	if err != nil {
 		return fmt.Errorf("list the scheduled publications: %w", err)
 	}
@@ -93,7 +93,7 @@ func (c *Publish) listScheduled(ctx context.Context, s *shop.Store, streams Stre
 // cancel cancels a scheduled publication. It fails for other jobs, and for one that has begun.
 func (c *Publish) cancel(ctx context.Context, s *shop.Store, streams Streams) error {
 	task, err := s.Jobs.Get(ctx, c.Cancel)
-	if store.HasCode(err, store.NotFound) || err == nil && (task.Kind != job.JobPublish || task.RunAt.IsZero()) {
+	if store.HasCode(err, store.NotFound) || err == nil && (task.Kind != job.Publish || task.RunAt.IsZero()) {
 		return fmt.Errorf("%q is not a scheduled publication. portico publish --scheduled lists them", c.Cancel)
 	}
 	if err == nil {
@@ -103,7 +103,7 @@ func (c *Publish) cancel(ctx context.Context, s *shop.Store, streams Streams) er
 		return fmt.Errorf("cancel %s: %w", c.Cancel, err)
 	}
 	entry := newScheduledEntry(task)
-	if task.State != job.JobCanceled {
+	if task.State != job.Canceled {
 		return fmt.Errorf("job %s cannot be canceled: it is %s", task.ID, entry.State)
 	}
 	c.printLine(streams, fmt.Sprintf("canceled the publication of %s at %s", entry.Catalog, orDash(entry.At)))

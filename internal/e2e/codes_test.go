@@ -89,7 +89,7 @@ func TestCodesGenerateSurvivesKill(t *testing.T) {
 			jobs, err := s.Jobs.List(t.Context(), 1)
 			require.NoError(t, err)
 			if !jobs[0].FinishedAt.IsZero() {
-				require.Equal(t, job.JobSucceeded, jobs[0].State, jobs[0].Error)
+				require.Equal(t, job.Succeeded, jobs[0].State, jobs[0].Error)
 				break
 			}
 			time.Sleep(10 * time.Millisecond)

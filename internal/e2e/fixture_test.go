@@ -74,7 +74,7 @@ func (o *fixture) tokenFor(t testing.TB, client string, scopes []string, lifetim
 // sell decrements the stock of a product by one.
 func (o *fixture) sell(t testing.TB, product string) {
 	t.Helper()
-	_, err := o.Stock.Transact(t.Context(), "test", []stock.StockChange{{ProductID: product, Action: stock.StockDecrement, Quantity: 1}})
+	_, err := o.Stock.Transact(t.Context(), "test", []stock.Change{{ProductID: product, Action: stock.StockDecrement, Quantity: 1}})
 	require.NoError(t, err)
 }
 

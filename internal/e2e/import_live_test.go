@@ -19,7 +19,7 @@ func TestImportKeepsRuntimeChanges(t *testing.T) {
 	with := func(args ...string) []string { return append(args, flags...) }
 	require.NotContains(t, mustRun(t, with("import", demoShop)...), "left")
 	writer := openFixture(t, "file:"+path)
-	_, err := writer.Stock.Transact(t.Context(), "test", []stock.StockChange{{ProductID: "prod-flat-white", Action: stock.StockAllocate,
+	_, err := writer.Stock.Transact(t.Context(), "test", []stock.Change{{ProductID: "prod-flat-white", Action: stock.StockAllocate,
 		Quantity: 2}})
 	require.NoError(t, err)
 	renamed := filepath.Join(t.TempDir(), "renamed.ndjson")

@@ -26,11 +26,11 @@ func (f *fetcher) fetchGateways(ctx context.Context) error {
 			if err := decodeRow("gateway", raw, &g); err != nil {
 				return err
 			}
-			if !slices.Contains(gateway.GatewaySlugs(), gateway.GatewaySlug(g.Slug)) {
+			if !slices.Contains(gateway.Slugs(), gateway.Slug(g.Slug)) {
 				f.folder.state.Counts["unknown gateways"]++
 				continue
 			}
-			if g.Enabled && g.Slug == string(gateway.GatewayCardProcessor) {
+			if g.Enabled && g.Slug == string(gateway.CardProcessor) {
 				f.folder.state.Counts["gateways without secret"]++
 			}
 			g.Type = "gateway"

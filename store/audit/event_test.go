@@ -18,10 +18,10 @@ import (
 	"portico/store/storetest"
 )
 
-var noFilter audit.AuditFilter
+var noFilter audit.Filter
 
 // events lists all events, the oldest first, a few at a time.
-func events(t *testing.T, s *shop.Store, filter audit.AuditFilter) (all []*store.AuditEvent) {
+func events(t *testing.T, s *shop.Store, filter audit.Filter) (all []*store.AuditEvent) {
 	t.Helper()
 	page := store.Page{Last: new(50)}
 	for {
@@ -90,14 +90,14 @@ func TestEventsHaveMembers(t *testing.T) {
 		require.Contains(t, since(at)[0], "deleted product mug ")
 		require.Contains(t, since(at)[0], ` attributes.name: "Cup" -> none`)
 
-		byID := events(t, s, audit.AuditFilter{Kind: store.AuditProduct, ResourceID: new("mug")})
+		byID := events(t, s, audit.Filter{Kind: store.AuditProduct, ResourceID: new("mug")})
 		require.Len(t, byID, 3)
-		require.Len(t, events(t, s, audit.AuditFilter{Action: store.AuditDeleted}), 1)
-		require.Empty(t, events(t, s, audit.AuditFilter{Actor: new("client:other")}))
-		require.NotEmpty(t, events(t, s, audit.AuditFilter{}))
+		require.Len(t, events(t, s, audit.Filter{Action: store.AuditDeleted}), 1)
+		require.Empty(t, events(t, s, audit.Filter{Actor: new("client:other")}))
+		require.NotEmpty(t, events(t, s, audit.Filter{}))
 		for _, nothing := range []string{"", " ", "mug mug", "mug,mug", "%"} { // events of several resources have no id
-			require.Empty(t, events(t, s, audit.AuditFilter{ResourceID: &nothing}), "%q", nothing)
-			require.Empty(t, events(t, s, audit.AuditFilter{Actor: &nothing}), "%q", nothing)
+			require.Empty(t, events(t, s, audit.Filter{ResourceID: &nothing}), "%q", nothing)
+			require.Empty(t, events(t, s, audit.Filter{Actor: &nothing}), "%q", nothing)
 		}
 	})
 }
@@ -121,8 +121,8 @@ func TestEventsHoldNoSecret(t *testing.T) {
 		_, err = s.Access.RevokeClient(t.Context(), storetest.Actor, clients[0].ID)
 		require.NoError(t, err)
 		for _, text := range []string{password, password + "-2"} {
-			_, err = s.Gateways.Update(t.Context(), storetest.Actor, string(gateway.GatewayCardProcessor),
-				gateway.GatewayChange{Enabled: new(true), MerchantID: new("m"), Username: new("u"), Password: new(gateway.NewSecret(text))})
+			_, err = s.Gateways.Update(t.Context(), storetest.Actor, string(gateway.CardProcessor),
+				gateway.Change{Enabled: new(true), MerchantID: new("m"), Username: new("u"), Password: new(gateway.NewSecret(text))})
 			require.NoError(t, err)
 		}
 		keys, err := s.Access.SigningKeys(t.Context(), sealer)
@@ -158,7 +158,7 @@ func TestEventsHoldNoSecret(t *testing.T) {
 		for _, kind := range []store.AuditKind{store.AuditClient, store.AuditGateway, store.AuditSigningKey, store.AuditSealingKey, store.AuditPromotionCode} {
 			require.True(t, kinds[kind], kind)
 		}
-		last := events(t, s, audit.AuditFilter{Kind: store.AuditGateway})
+		last := events(t, s, audit.Filter{Kind: store.AuditGateway})
 		require.Equal(t, `client:test updated gateway card_processor password: "********" -> "********"`, describe(last[len(last)-1]))
 		require.Contains(t, access.Scopes(), "audit:read")
 	})

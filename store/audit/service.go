@@ -19,8 +19,8 @@ type Service struct{ db *db.DB }
 // NewService returns the service of a database.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
-// AuditFilter selects events. Each member that is zero selects all.
-type AuditFilter struct {
+// Filter selects events. Each member that is zero selects all.
+type Filter struct {
 	Actor      *string // exactly, for example client:0198f1f3 or command:import; nil for all
 	Kind       store.AuditKind
 	ResourceID *string // not found in events of several resources; nil for all
@@ -29,7 +29,7 @@ type AuditFilter struct {
 }
 
 // Events lists events, newest first.
-func (s *Service) Events(ctx context.Context, filter AuditFilter, page store.Page) (*store.Slice[*store.AuditEvent], error) {
+func (s *Service) Events(ctx context.Context, filter Filter, page store.Page) (*store.Slice[*store.AuditEvent], error) {
 	slice, err := db.List(ctx, s.db, filter.listing(), store.ListQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}, Ranges: filter.Times, Page: page})
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ const eventColumns = `id, created_at, actor, operation, kind, resource_id, actio
 // totalSQL is the number of all events: numbers have no gaps, and the oldest events are deleted first.
 const totalSQL = `SELECT (SELECT value FROM counter WHERE name = 'audit') - (SELECT value FROM counter WHERE name = 'audit_swept')`
 
-func (f AuditFilter) listing() db.Listing[*store.AuditEvent] {
+func (f Filter) listing() db.Listing[*store.AuditEvent] {
 	l := db.Listing[*store.AuditEvent]{
 		Name: "audit_event", Columns: eventColumns, Table: "audit_event", ID: "id", Scan: scanEvent,
 		Key: func(e *store.AuditEvent, _ store.Sort) []any { return []any{store.Micros(e.At), e.ID} },

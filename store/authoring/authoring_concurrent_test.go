@@ -36,7 +36,7 @@ func concurrentRules(backend storetest.Backend) func(*testing.T) {
 				id := fmt.Sprintf("c%d", i)
 				switch writer % 3 {
 				case 0:
-					_, err := s.Catalogs.Create(t.Context(), storetest.Actor, id, catalog.CatalogChange{Name: new("C")})
+					_, err := s.Catalogs.Create(t.Context(), storetest.Actor, id, catalog.Change{Name: new("C")})
 					checkConflict(t, err, store.Unprocessable)
 				case 1:
 					_, err := s.Catalogs.CreateRule(t.Context(), storetest.Actor, fmt.Sprintf("r%d-%d", writer, i), catalog.RuleChange{Name: new("R"), CatalogID: &id, Channels: []string{"x"}})
@@ -141,7 +141,7 @@ func concurrentHierarchies(backend storetest.Backend) func(*testing.T) {
 				case 1:
 					checkConflict(t, putNode(t.Context(), s, fmt.Sprintf("n%d-%d", writer, i), id), store.Unprocessable)
 				case 2:
-					_, err := s.Catalogs.Update(t.Context(), storetest.Actor, "outlet", catalog.CatalogChange{HierarchyIDs: []string{id}})
+					_, err := s.Catalogs.Update(t.Context(), storetest.Actor, "outlet", catalog.Change{HierarchyIDs: []string{id}})
 					checkConflict(t, err, store.Unprocessable)
 				case 3:
 					_, err := s.Exchange.DeleteHierarchies(t.Context(), storetest.Actor, []string{id}, false)
@@ -186,7 +186,7 @@ func concurrentLists(backend storetest.Backend) func(*testing.T) {
 					return c.HierarchyIDs, err
 				},
 				func(s *shop.Store, ids, expected []string) error {
-					_, err := s.Catalogs.Update(t.Context(), storetest.Actor, "outlet", catalog.CatalogChange{HierarchyIDs: ids, ExpectedHierarchyIDs: expected})
+					_, err := s.Catalogs.Update(t.Context(), storetest.Actor, "outlet", catalog.Change{HierarchyIDs: ids, ExpectedHierarchyIDs: expected})
 					return err
 				}},
 			"price books of a catalog": {
@@ -205,7 +205,7 @@ func concurrentLists(backend storetest.Backend) func(*testing.T) {
 						}
 						return list
 					}
-					_, err := s.Catalogs.Update(t.Context(), storetest.Actor, "outlet", catalog.CatalogChange{Pricebooks: books(ids), ExpectedPricebooks: books(expected)})
+					_, err := s.Catalogs.Update(t.Context(), storetest.Actor, "outlet", catalog.Change{Pricebooks: books(ids), ExpectedPricebooks: books(expected)})
 					return err
 				}},
 			"curated products": {

@@ -48,14 +48,14 @@ func authorCatalog(backend storetest.Backend) func(*testing.T) {
 		clock := testkit.NewClock(testkit.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
-		made, err := s.Catalogs.Create(t.Context(), storetest.Actor, "", catalog.CatalogChange{Name: new("New"), HierarchyIDs: []string{"attic", "seasons"},
+		made, err := s.Catalogs.Create(t.Context(), storetest.Actor, "", catalog.Change{Name: new("New"), HierarchyIDs: []string{"attic", "seasons"},
 			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: new("de"), Currency: new("CHF")})
 		require.NoError(t, err)
 		require.Regexp(t, `^[0-9a-f-]{36}$`, made.ID)
 		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "New", HierarchyIDs: []string{"attic", "seasons"},
 			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: "de", Currency: "CHF", CreatedAt: testkit.Noon}, made)
 		clock.Advance(time.Hour)
-		changed, err := s.Catalogs.Update(t.Context(), storetest.Actor, made.ID, catalog.CatalogChange{Name: new("Newer"), Pricebooks: []catalog.PricebookRank{}, Locale: new("")})
+		changed, err := s.Catalogs.Update(t.Context(), storetest.Actor, made.ID, catalog.Change{Name: new("Newer"), Pricebooks: []catalog.PricebookRank{}, Locale: new("")})
 		require.NoError(t, err)
 		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "Newer", HierarchyIDs: []string{"attic", "seasons"}, Currency: "CHF", CreatedAt: testkit.Noon}, changed, "other members and the creation time do not change")
 		storetest.Publish(t, s, made.ID)
@@ -67,7 +67,7 @@ func authorCatalog(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a catalog")
 		storetest.RequireError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, made.ID), store.NotFound, "id", "not the id of a catalog")
 		storetest.RequireError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, "main"), store.Unprocessable, "id", `used by the catalog rule "everyone"`, "first")
-		_, err = s.Catalogs.Update(t.Context(), storetest.Actor, "nowhere", catalog.CatalogChange{})
+		_, err = s.Catalogs.Update(t.Context(), storetest.Actor, "nowhere", catalog.Change{})
 		storetest.RequireError(t, err, store.NotFound, "id", `"nowhere"`)
 	}
 }
@@ -169,7 +169,7 @@ func authorErrors(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, storetest.ShopFile)
 		before := storetest.Export(t, s)
 		long, ctx := strings.Repeat("x", 1025), t.Context()
-		newCatalog := func(change catalog.CatalogChange) func() error {
+		newCatalog := func(change catalog.Change) func() error {
 			return func() error {
 				if change.Name == nil {
 					change.Name = new("New")
@@ -188,20 +188,20 @@ func authorErrors(backend storetest.Backend) func(*testing.T) {
 			member string
 			words  []string
 		}{
-			{"no name", newCatalog(catalog.CatalogChange{Name: new("")}), store.Unprocessable, "name", []string{"required"}},
-			{"a long name", newCatalog(catalog.CatalogChange{Name: &long}), store.Unprocessable, "name", []string{"at most 1024 bytes, got 1025"}},
-			{"a name with NUL", newCatalog(catalog.CatalogChange{Name: new("a\x00")}), store.Invalid, "name", []string{"without NUL"}},
-			{"an unknown hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"attic", "tools"}}), store.Unprocessable, "hierarchy_ids.1", []string{`hierarchy: "tools"`}},
-			{"no id of a hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"a b"}}), store.Invalid, "hierarchy_ids.0", []string{`"a b"`}},
-			{"an unknown price book", newCatalog(catalog.CatalogChange{Pricebooks: []catalog.PricebookRank{{ID: "nothing"}}}), store.Unprocessable, "pricebooks.0.id", []string{`pricebook: "nothing"`}},
-			{"a bad locale", newCatalog(catalog.CatalogChange{Locale: new("!")}), store.Invalid, "locale", []string{"BCP 47"}},
-			{"a bad currency", newCatalog(catalog.CatalogChange{Currency: new("euro")}), store.Invalid, "currency", []string{"three-letter"}},
+			{"no name", newCatalog(catalog.Change{Name: new("")}), store.Unprocessable, "name", []string{"required"}},
+			{"a long name", newCatalog(catalog.Change{Name: &long}), store.Unprocessable, "name", []string{"at most 1024 bytes, got 1025"}},
+			{"a name with NUL", newCatalog(catalog.Change{Name: new("a\x00")}), store.Invalid, "name", []string{"without NUL"}},
+			{"an unknown hierarchy", newCatalog(catalog.Change{HierarchyIDs: []string{"attic", "tools"}}), store.Unprocessable, "hierarchy_ids.1", []string{`hierarchy: "tools"`}},
+			{"no id of a hierarchy", newCatalog(catalog.Change{HierarchyIDs: []string{"a b"}}), store.Invalid, "hierarchy_ids.0", []string{`"a b"`}},
+			{"an unknown price book", newCatalog(catalog.Change{Pricebooks: []catalog.PricebookRank{{ID: "nothing"}}}), store.Unprocessable, "pricebooks.0.id", []string{`pricebook: "nothing"`}},
+			{"a bad locale", newCatalog(catalog.Change{Locale: new("!")}), store.Invalid, "locale", []string{"BCP 47"}},
+			{"a bad currency", newCatalog(catalog.Change{Currency: new("euro")}), store.Invalid, "currency", []string{"three-letter"}},
 			{"an id that is taken", func() error {
-				_, err := s.Catalogs.Create(ctx, storetest.Actor, "main", catalog.CatalogChange{Name: new("New")})
+				_, err := s.Catalogs.Create(ctx, storetest.Actor, "main", catalog.Change{Name: new("New")})
 				return err
 			}, store.Unprocessable, "id", []string{`already used: "main"`}},
 			{"no id", func() error {
-				_, err := s.Catalogs.Create(ctx, storetest.Actor, "a b", catalog.CatalogChange{Name: new("New")})
+				_, err := s.Catalogs.Create(ctx, storetest.Actor, "a b", catalog.Change{Name: new("New")})
 				return err
 			}, store.Invalid, "id", []string{"1 to 64"}},
 			{"an unknown catalog", rule(catalog.RuleChange{CatalogID: new("nowhere")}), store.Unprocessable, "catalog_id", []string{`catalog: "nowhere"`}},
@@ -262,7 +262,7 @@ func authorSwept(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, 1, storetest.CountRows(t, db, "release"))
 		storetest.RequireNoOrphans(t, db)
 
-		_, err := s.Catalogs.Create(t.Context(), storetest.Actor, "brief", catalog.CatalogChange{Name: new("Brief"), HierarchyIDs: []string{"attic"}})
+		_, err := s.Catalogs.Create(t.Context(), storetest.Actor, "brief", catalog.Change{Name: new("Brief"), HierarchyIDs: []string{"attic"}})
 		require.NoError(t, err)
 		_, err = s.Publisher.Publish(t.Context(), storetest.Actor, "brief", func(int, int) { _ = s.Catalogs.Delete(t.Context(), storetest.Actor, "brief") })
 		require.NoError(t, err)

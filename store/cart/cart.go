@@ -100,7 +100,7 @@ type LineDiscount struct {
 // RefusedCode is a code that does not count, with every reason.
 type RefusedCode struct {
 	Code    string
-	Reasons []code.CodeRefusal
+	Reasons []code.Refusal
 }
 
 // NextPromotion is the automatic promotion with the lowest minimum cart value above the subtotal.

@@ -10,7 +10,7 @@ import (
 
 // CatalogKind is the kind of catalogs.
 var CatalogKind = authoring.Kind{
-	Name: "catalog", Create: func() authoring.Source { return &CatalogSource{} },
+	Name: "catalog", Create: func() authoring.Source { return &Source{} },
 	Write: writeCatalogs, Delete: deleteCatalogs, Export: authoring.ExportBodies("catalog", "id", "sequence", "id"),
 	Published: true, Referred: true,
 	Inputs: store.PathRenames{{"attributes.hierarchies", "hierarchy_ids"}, {"attributes.pricebook_ids", "pricebooks"}},
@@ -25,7 +25,7 @@ var RuleKind = authoring.Kind{
 var catalogTable = authoring.Table{
 	Name: "catalog", Columns: []string{"id", "sequence", "created_at", "body"},
 	Row: func(r authoring.Source, _ *db.Tx) []any {
-		return []any{r.Key(), nil, timeOf(r.(*CatalogSource).Attributes.CreatedAt), store.Encode(r)}
+		return []any{r.Key(), nil, timeOf(r.(*Source).Attributes.CreatedAt), store.Encode(r)}
 	},
 }
 

@@ -8,8 +8,8 @@ import (
 	"portico/store/authoring"
 )
 
-// CatalogSource is a catalog in an import file.
-type CatalogSource struct {
+// Source is a catalog in an import file.
+type Source struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
 	Attributes struct {
@@ -28,9 +28,9 @@ type RankedPricebook struct {
 	Priority int    `json:"priority"`
 }
 
-func (c *CatalogSource) Key() string { return c.ID }
+func (c *Source) Key() string { return c.ID }
 
-func (c *CatalogSource) Check(f *authoring.Validator) {
+func (c *Source) Check(f *authoring.Validator) {
 	f.ID("id", &c.ID)
 	a := &c.Attributes
 	f.Required("attributes.name", a.Name, authoring.MaxName)
@@ -54,7 +54,7 @@ func (c *CatalogSource) Check(f *authoring.Validator) {
 }
 
 // Ranked returns the price books by descending priority.
-func (c *CatalogSource) Ranked() []RankedPricebook {
+func (c *Source) Ranked() []RankedPricebook {
 	ranks := slices.Clone(c.Attributes.PricebookIDs)
 	slices.SortStableFunc(ranks, func(a, b RankedPricebook) int { return cmp.Compare(b.Priority, a.Priority) })
 	return ranks

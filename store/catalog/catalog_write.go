@@ -35,7 +35,7 @@ type PricebookRank struct {
 func (c *Catalog) GlobalID() string { return store.GlobalID(store.TypeCatalog, c.ID) }
 
 // NewCatalog returns the catalog of a source; held is true if it was rolled back.
-func NewCatalog(source *CatalogSource, createdAt time.Time, published, held bool) *Catalog {
+func NewCatalog(source *Source, createdAt time.Time, published, held bool) *Catalog {
 	a := &source.Attributes
 	c := &Catalog{ID: source.ID, Name: a.Name, HierarchyIDs: a.Hierarchies, Locale: a.Locale, Currency: a.Currency,
 		CreatedAt: createdAt, Published: published, Held: held}
@@ -47,7 +47,7 @@ func NewCatalog(source *CatalogSource, createdAt time.Time, published, held bool
 
 // scanCatalog reads the columns of CatalogList.
 func scanCatalog(rows *sql.Rows) (*Catalog, error) {
-	source := &CatalogSource{}
+	source := &Source{}
 	var id string
 	var created int64
 	var release sql.NullInt64
@@ -100,8 +100,8 @@ func CatalogsUsing(ctx context.Context, in db.Session, ids func(*Catalog) []stri
 	return uses, err
 }
 
-// CatalogChange has the new values of a catalog; nil keeps a value.
-type CatalogChange struct {
+// Change has the new values of a catalog; nil keeps a value.
+type Change struct {
 	Name         *string
 	HierarchyIDs []string
 	Pricebooks   []PricebookRank
@@ -115,14 +115,14 @@ type CatalogChange struct {
 }
 
 // applyNulls clears members that were sent as null.
-func (c *CatalogChange) applyNulls() error {
+func (c *Change) applyNulls() error {
 	return c.Nulls.Apply([]string{"name"}, map[string]func(){
 		"hierarchy_ids": store.ClearList(&c.HierarchyIDs), "pricebooks": store.ClearList(&c.Pricebooks),
 		"locale": store.Clear(&c.Locale), "currency": store.Clear(&c.Currency)})
 }
 
 // apply sets the members of a source that change.
-func (c CatalogChange) apply(source *CatalogSource) {
+func (c Change) apply(source *Source) {
 	a := &source.Attributes
 	authoring.Assign(&a.Name, c.Name)
 	authoring.AssignList(&a.Hierarchies, c.HierarchyIDs)
@@ -139,9 +139,9 @@ func (c CatalogChange) apply(source *CatalogSource) {
 // Create creates a catalog; shoppers see it once it is published. An empty id
 // generates one. It returns INVALID for each wrong member, and UNPROCESSABLE for an unknown
 // hierarchy or price book or an id that is taken.
-func (s *Service) Create(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
+func (s *Service) Create(ctx context.Context, actor store.Actor, id string, change Change) (*Catalog, error) {
 	return writeRow(ctx, s, actor, CatalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
-		source := &CatalogSource{Type: "catalog", ID: authoring.OrNewID(&id)}
+		source := &Source{Type: "catalog", ID: authoring.OrNewID(&id)}
 		source.Attributes.CreatedAt = store.FormatTime(w.Now)
 		source.Attributes.Hierarchies, source.Attributes.PricebookIDs = []string{}, []RankedPricebook{}
 		change.apply(source)
@@ -151,11 +151,11 @@ func (s *Service) Create(ctx context.Context, actor store.Actor, id string, chan
 
 // Update changes a catalog; shoppers see it once it is published. It returns
 // NOT_FOUND, CONFLICT if a list is not as expected, or the errors of Create.
-func (s *Service) Update(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
+func (s *Service) Update(ctx context.Context, actor store.Actor, id string, change Change) (*Catalog, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
-	return changeRow(ctx, s, actor, CatalogList, CatalogKind, "catalog", id, func(_ context.Context, _ *authoring.Writer, source *CatalogSource) error {
+	return changeRow(ctx, s, actor, CatalogList, CatalogKind, "catalog", id, func(_ context.Context, _ *authoring.Writer, source *Source) error {
 		now := NewCatalog(source, time.Time{}, false, false)
 		change.apply(source)
 		return cmp.Or(checkExpected("expected_hierarchy_ids", change.ExpectedHierarchyIDs, now.HierarchyIDs),
@@ -167,7 +167,7 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, id string, chan
 // its releases. It returns NOT_FOUND, or UNPROCESSABLE while rules use it.
 func (s *Service) Delete(ctx context.Context, actor store.Actor, id string) error {
 	return s.write(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
-		if err := w.Read(ctx, "catalog", "catalog", id, &CatalogSource{}); err != nil {
+		if err := w.Read(ctx, "catalog", "catalog", id, &Source{}); err != nil {
 			return err
 		}
 		rules, err := db.Collect(ctx, w.Session, db.Scalar[string], `SELECT id FROM catalog_rule WHERE catalog_id = $1 ORDER BY sequence, id`, id)

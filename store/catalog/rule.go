@@ -10,9 +10,9 @@ import (
 	"portico/store/db"
 )
 
-// CatalogRule selects a catalog for shoppers. Each list except the schedules is a
+// Rule selects a catalog for shoppers. Each list except the schedules is a
 // criterion; a rule without criteria is a default.
-type CatalogRule struct {
+type Rule struct {
 	ID            string
 	Name          string
 	CatalogID     string
@@ -37,12 +37,12 @@ func (s Schedule) Contains(at time.Time) bool {
 }
 
 // GlobalID returns the rule's global id.
-func (r *CatalogRule) GlobalID() string { return store.GlobalID(store.TypeCatalogRule, r.ID) }
+func (r *Rule) GlobalID() string { return store.GlobalID(store.TypeCatalogRule, r.ID) }
 
 // NewCatalogRule converts a checked source.
-func NewCatalogRule(source *RuleSource, createdAt time.Time, sequence int64) *CatalogRule {
+func NewCatalogRule(source *RuleSource, createdAt time.Time, sequence int64) *Rule {
 	a := &source.Attributes
-	r := &CatalogRule{
+	r := &Rule{
 		ID: source.ID, Name: a.Name, CatalogID: a.CatalogID, AccountIDs: a.AccountIDs, AccountTagIDs: a.AccountTagIDs,
 		CustomerIDs: a.CustomerIDs, Channels: a.Channels, Tags: a.Tags, CreatedAt: createdAt, Sequence: sequence,
 	}
@@ -71,7 +71,7 @@ func NewCatalogRule(source *RuleSource, createdAt time.Time, sequence int64) *Ca
 const RuleColumns = `id, created_at, sequence, body`
 
 // ScanRule reads a rule.
-func ScanRule(rows *sql.Rows) (*CatalogRule, error) {
+func ScanRule(rows *sql.Rows) (*Rule, error) {
 	source := &RuleSource{}
 	var id string
 	var created, sequence int64
@@ -82,24 +82,24 @@ func ScanRule(rows *sql.Rows) (*CatalogRule, error) {
 }
 
 // Rule returns a rule as authored, or NOT_FOUND.
-func (s *Service) Rule(ctx context.Context, id string) (*CatalogRule, error) {
+func (s *Service) Rule(ctx context.Context, id string) (*Rule, error) {
 	return authoring.ReadRow(ctx, s.db.Reader, RuleList, "rule", id)
 }
 
 // RulesByID returns rules by id; unknown ones are missing.
-func (s *Service) RulesByID(ctx context.Context, ids []string) (map[string]*CatalogRule, error) {
+func (s *Service) RulesByID(ctx context.Context, ids []string) (map[string]*Rule, error) {
 	return authoring.ReadRowsByID(ctx, s.db.Reader, RuleList, ids)
 }
 
 // Rules lists the rules by id.
-func (s *Service) Rules(ctx context.Context, page store.Page) (*store.Slice[*CatalogRule], error) {
+func (s *Service) Rules(ctx context.Context, page store.Page) (*store.Slice[*Rule], error) {
 	return db.List(ctx, s.db, RuleList, store.ListQuery{Page: page})
 }
 
 // RuleList lists rules by id.
-var RuleList = db.Listing[*CatalogRule]{
+var RuleList = db.Listing[*Rule]{
 	Name: "catalog_rule", Columns: RuleColumns, Table: "catalog_rule", ID: "id", Scan: ScanRule,
-	Key: func(r *CatalogRule, _ store.Sort) []any { return []any{r.ID} },
+	Key: func(r *Rule, _ store.Sort) []any { return []any{r.ID} },
 }
 
 // RuleChange has the new values of a rule; nil keeps a value, an empty list removes the
@@ -154,7 +154,7 @@ func formatOptionalTime(t time.Time) string {
 // CreateRule creates a rule, which applies at once; an empty id generates one. It
 // returns INVALID for each wrong member, and UNPROCESSABLE for an unknown catalog or an id
 // that is taken.
-func (s *Service) CreateRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
+func (s *Service) CreateRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*Rule, error) {
 	return writeRow(ctx, s, actor, RuleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &RuleSource{Type: "catalog_rule", ID: authoring.OrNewID(&id)}
 		source.Attributes.CreatedAt = store.FormatTime(w.Now)
@@ -165,7 +165,7 @@ func (s *Service) CreateRule(ctx context.Context, actor store.Actor, id string, 
 
 // UpdateRule changes a rule, which applies at once. It returns NOT_FOUND, or the
 // errors of CreateRule.
-func (s *Service) UpdateRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
+func (s *Service) UpdateRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*Rule, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (h *hierarchySource) dated() (string, *string, *string, any) {
 	return "hierarchy", &h.Attributes.CreatedAt, &h.Attributes.UpdatedAt, h
 }
 
-func (c *CatalogSource) dated() (string, *string, *string, any) {
+func (c *Source) dated() (string, *string, *string, any) {
 	return "catalog", &c.Attributes.CreatedAt, nil, nil
 }
 

@@ -66,9 +66,9 @@ func exportRoundTrip(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, 1100, 2)) // more than one page of most types
 		_, _, err := s.Access.CreateClient(t.Context(), storetest.Actor, "A till", access.Scopes())
 		require.NoError(t, err)
-		_, err = s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(9), Locale: new("de-CH")})
+		_, err = s.Settings.Update(t.Context(), storetest.Actor, settings.Change{PageLength: new(9), Locale: new("de-CH")})
 		require.NoError(t, err)
-		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
+		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
 		require.NoError(t, err)
 		storetest.RequireSameAfterImport(t, backend, s)
 	}
@@ -120,7 +120,7 @@ func exportLedger(d *storetest.SharedStore) func(*testing.T) {
 		s, db := d.Store, d.DB // all times are equal
 		other := storetest.OpenEmpty(t, d.Backend)
 		storetest.Import(t, s, storetest.ShopFile)
-		_, err := s.Stock.Transact(t.Context(), storetest.Actor, slices.Repeat([]stock.StockChange{{ProductID: "anvil", Action: stock.StockIncrement, Quantity: 1}}, 20))
+		_, err := s.Stock.Transact(t.Context(), storetest.Actor, slices.Repeat([]stock.Change{{ProductID: "anvil", Action: stock.StockIncrement, Quantity: 1}}, 20))
 		require.NoError(t, err)
 		rapid.Check(t, func(t *rapid.T) {
 			for range rapid.IntRange(1, 4).Draw(t, "batches") {
@@ -136,10 +136,10 @@ func exportLedger(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func drawShopChange(t *rapid.T) stock.StockChange {
-	return stock.StockChange{
+func drawShopChange(t *rapid.T) stock.Change {
+	return stock.Change{
 		ProductID: rapid.SampledFrom([]string{"anvil", "brush", "chalk"}).Draw(t, "product"),
-		Action:    rapid.SampledFrom(stock.StockActions()).Draw(t, "action"),
+		Action:    rapid.SampledFrom(stock.Actions()).Draw(t, "action"),
 		Quantity:  rapid.IntRange(1, 5).Draw(t, "quantity"),
 	}
 }
@@ -152,8 +152,8 @@ func exportLedgerRaced(backend storetest.Backend) func(*testing.T) {
 		for n := range 16 {
 			group.Go(func() {
 				for i := range 12 {
-					change := stock.StockChange{ProductID: "anvil", Action: stock.StockActions()[(n+i)%5], Quantity: 1 + (n*i)%7}
-					_, _ = stores[n%2].Stock.Transact(context.Background(), storetest.Actor, []stock.StockChange{change})
+					change := stock.Change{ProductID: "anvil", Action: stock.Actions()[(n+i)%5], Quantity: 1 + (n*i)%7}
+					_, _ = stores[n%2].Stock.Transact(context.Background(), storetest.Actor, []stock.Change{change})
 				}
 			})
 		}

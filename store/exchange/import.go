@@ -35,7 +35,7 @@ func (s *Service) Import(ctx context.Context, actor store.Actor, open func() (io
 			return nil, err
 		}
 	}
-	change := settings.SettingsChange{CodesIgnoreCase: c.settings.ignoreCase, Currency: c.settings.currency}
+	change := settings.Change{CodesIgnoreCase: c.settings.ignoreCase, Currency: c.settings.currency}
 	if change.CodesIgnoreCase != nil || change.Currency != nil {
 		if _, err := settings.NewService(s.db).Update(ctx, actor, change); err != nil {
 			return nil, err

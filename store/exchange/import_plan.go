@@ -144,7 +144,7 @@ func (p *importPlanner) plan(found plannedLine, hash uint64, d check.Line, chang
 	change := PlannedChange{Line: d.Number, Type: d.Kind, ID: d.Source.Key(), Created: found.state == planCreated}
 	if stored := p.stored[hash]; stored != nil || change.Created && p.Created[d.Kind] < maxDetailed {
 		change.Members = changedMembers(stored, store.Encode(d.Source))
-		if d.Kind == settings.SettingsKind.Name { // settings that the line leaves out stay
+		if d.Kind == settings.Kind.Name { // settings that the line leaves out stay
 			change.Members = slices.DeleteFunc(change.Members, func(m store.MemberChange) bool { return m.After == nil })
 		}
 		if !change.Created && len(change.Members) == 0 { // only what the line leaves out differs
@@ -171,9 +171,9 @@ func (p *importPlanner) plan(found plannedLine, hash uint64, d check.Line, chang
 // stock transaction never changes.
 func (p *importPlanner) keeps(d check.Line, state planState) bool {
 	switch source := d.Source.(type) {
-	case *stock.StockSource:
+	case *stock.Source:
 		return state == planUpdated && !p.policy.options.Stock
-	case *stock.StockTransactionSource:
+	case *stock.TransactionSource:
 		return state == planUpdated || !p.policy.options.Stock && p.policy.ledger.Of(source.ProductID).Skipping
 	}
 	return d.Kind == "settings" && p.policy.settings && !p.policy.options.Settings

@@ -38,7 +38,7 @@ func importKeepsStock(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, 2, storetest.ImportWithOptions(t, s, text).Changed)
 		_, err := s.Stock.Create(t.Context(), storetest.Actor, "empty", 0)
 		require.NoError(t, err)
-		storetest.TransactStock(t, s, stock.StockChange{ProductID: "sold", Action: stock.StockAllocate, Quantity: 2})
+		storetest.TransactStock(t, s, stock.Change{ProductID: "sold", Action: stock.StockAllocate, Quantity: 2})
 		text += storetest.JoinLines(`{"type":"stock","id":"empty","available":5,"allocated":0,"total":5}`, `{"type":"stock","id":"new","available":1,"allocated":0,"total":1}`)
 		before := storetest.Export(t, s)
 
@@ -64,14 +64,14 @@ func importKeepsLedger(backend storetest.Backend) func(*testing.T) {
 		for _, product := range []string{"sold", "calm"} {
 			_, err := s.Stock.Create(t.Context(), storetest.Actor, product, 10)
 			require.NoError(t, err)
-			storetest.TransactStock(t, s, stock.StockChange{ProductID: product, Action: stock.StockDecrement, Quantity: 1})
+			storetest.TransactStock(t, s, stock.Change{ProductID: product, Action: stock.StockDecrement, Quantity: 1})
 		}
 		old := storetest.Export(t, s)
 		other := storetest.OpenEmpty(t, backend)
 		require.Empty(t, storetest.ImportWithOptions(t, other, old).Skipped)
 		require.Equal(t, old, storetest.Export(t, other))
 
-		storetest.TransactStock(t, s, stock.StockChange{ProductID: "sold", Action: stock.StockAllocate, Quantity: 4})
+		storetest.TransactStock(t, s, stock.Change{ProductID: "sold", Action: stock.StockAllocate, Quantity: 4})
 		now := storetest.Export(t, s)
 		report := storetest.ImportWithOptions(t, s, old)
 		require.Equal(t, []any{0, map[string]int{"stock": 1}}, []any{report.Changed, report.Skipped})
@@ -110,7 +110,7 @@ func importDuringSales(backend storetest.Backend) func(*testing.T) {
 				_, err := seller.Stock.Create(t.Context(), storetest.Actor, "b", 7)
 				require.NoError(t, err)
 			case 3: // the ledger is written, the balances are not
-				storetest.TransactStock(t, seller, stock.StockChange{ProductID: "a", Action: stock.StockAllocate, Quantity: 4})
+				storetest.TransactStock(t, seller, stock.Change{ProductID: "a", Action: stock.StockAllocate, Quantity: 4})
 			}
 			return storetest.Source(text)()
 		}
@@ -131,7 +131,7 @@ func importLedgerResumed(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 		}
 		for i := range 12 {
-			storetest.TransactStock(t, source, stock.StockChange{ProductID: fmt.Sprint("p", i%4), Action: []stock.StockAction{stock.StockAllocate, stock.StockSet, stock.StockIncrement}[i%3], Quantity: 10 + i})
+			storetest.TransactStock(t, source, stock.Change{ProductID: fmt.Sprint("p", i%4), Action: []stock.Action{stock.StockAllocate, stock.StockSet, stock.StockIncrement}[i%3], Quantity: 10 + i})
 		}
 		want := storetest.Export(t, source)
 		s := backend.Open(t)
@@ -182,7 +182,7 @@ func importKeepsSettings(backend storetest.Backend) func(*testing.T) {
 		report := storetest.ImportWithOptions(t, s, line)
 		require.Equal(t, []any{1, map[string]int{}}, []any{report.Changed, report.Skipped}, "settings that nobody had changed")
 		require.Equal(t, []any{0, map[string]int{}}, []any{storetest.ImportWithOptions(t, s, line).Changed, storetest.ImportWithOptions(t, s, line).Skipped})
-		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(50)})
+		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.Change{PageLength: new(50)})
 		require.NoError(t, err)
 		report = storetest.ImportWithOptions(t, s, line)
 		require.Equal(t, []any{0, map[string]int{"settings": 1}}, []any{report.Changed, report.Skipped})

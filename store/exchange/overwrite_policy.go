@@ -32,7 +32,7 @@ func newOverwritePolicy(ctx context.Context, s *Service, options ImportOptions) 
 func (p *overwritePolicy) writable(ctx context.Context, w *authoring.Writer, kind string, sources []authoring.Source) ([]authoring.Source, error) {
 	switch {
 	case kind == "stock_transaction" && !p.options.Stock:
-		return filtered(sources, func(line *stock.StockTransactionSource) bool { return !p.ledger.Of(line.ProductID).Skipping }), nil
+		return filtered(sources, func(line *stock.TransactionSource) bool { return !p.ledger.Of(line.ProductID).Skipping }), nil
 	case kind == "stock" && !p.options.Stock:
 		return p.writableStocks(ctx, w, sources)
 	case kind == "settings" && !p.options.Settings && p.settings:
@@ -63,7 +63,7 @@ func (p *overwritePolicy) writableStocks(ctx context.Context, w *authoring.Write
 			return nil, err
 		}
 	}
-	return filtered(sources, func(s *stock.StockSource) bool {
+	return filtered(sources, func(s *stock.Source) bool {
 		had, ledger := had[s.ID], p.ledger.Of(s.ID)
 		if had == nil || *s.Stock(had, w.Now) == *had {
 			return true

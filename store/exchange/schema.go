@@ -205,7 +205,7 @@ func (b *schemaBuilder) schema(path string, shape reflect.Type) *JSONSchema {
 		if strings.HasPrefix(b.rules[path], "must be an object") {
 			s.Type = "object"
 		}
-	case reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()): // code.CodeUser
+	case reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()): // code.User
 		s.Type = []string{"string", "array"}
 		s.Items = &JSONSchema{Type: "string"}
 	case shape.Kind() == reflect.Struct:

@@ -66,7 +66,7 @@ func (c *settingsChange) prepare(ctx context.Context, in db.Session) (list []che
 	}
 	err = code.CheckCase(ctx, in, c.now)
 	if conflict, is := errors.AsType[*store.Error](err); is {
-		return []check.ImportError{{Line: c.line, Type: settings.SettingsKind.Name, Err: conflict}}, nil
+		return []check.ImportError{{Line: c.line, Type: settings.Kind.Name, Err: conflict}}, nil
 	}
 	return nil, err
 }

@@ -34,7 +34,7 @@ func TestFirstPricesSetTheCurrency(t *testing.T) {
 			storetest.Import(t, s, storetest.JoinLines(book, priceOf("C", "USD")))
 		}, []string{book, priceOf("A", "EUR")}, ""},
 		{"settings that somebody changed", func(t *testing.T, s *shop.Store) {
-			_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{Locale: new("de")})
+			_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.Change{Locale: new("de")})
 			require.NoError(t, err)
 		}, []string{book, priceOf("A", "EUR")}, ""},
 	} {

@@ -118,7 +118,7 @@ func (l *unchangedLines) noteStocks(ctx context.Context, w *authoring.Writer, li
 	before, err := stock.StocksByID(ctx, w, keysOf(list))
 	for _, d := range list {
 		had := before[d.Source.Key()]
-		l.mark(&l.stock, d, had != nil && *d.Source.(*stock.StockSource).Stock(had, w.Now) == *had)
+		l.mark(&l.stock, d, had != nil && *d.Source.(*stock.Source).Stock(had, w.Now) == *had)
 	}
 	return err
 }

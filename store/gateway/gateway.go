@@ -30,21 +30,21 @@ func NewService(d *db.DB, sealer *seal.Sealer) *Service {
 	return &Service{db: d, sealer: sealer}
 }
 
-// GatewaySlug names a payment gateway.
-type GatewaySlug string
+// Slug names a payment gateway.
+type Slug string
 
 // The gateways.
 const (
-	GatewayCardProcessor GatewaySlug = "card_processor" // has credentials
-	GatewayManual        GatewaySlug = "manual"         // has none
+	CardProcessor Slug = "card_processor" // has credentials
+	Manual        Slug = "manual"         // has none
 )
 
-// GatewaySlugs lists the gateways in display order.
-func GatewaySlugs() []GatewaySlug { return []GatewaySlug{GatewayCardProcessor, GatewayManual} }
+// Slugs lists the gateways in display order.
+func Slugs() []Slug { return []Slug{CardProcessor, Manual} }
 
 // Gateway is the configuration of a payment gateway, without its password.
 type Gateway struct {
-	Slug        GatewaySlug
+	Slug        Slug
 	Name        string
 	Enabled     bool
 	Test        bool
@@ -59,8 +59,8 @@ type Gateway struct {
 // Configured reports whether it was ever configured.
 func (g *Gateway) Configured() bool { return !g.ChangedAt.IsZero() }
 
-// GatewayChange has the new values; nil keeps a value.
-type GatewayChange struct {
+// Change has the new values; nil keeps a value.
+type Change struct {
 	Name       *string `json:"name,omitempty"` // empty keeps the old one
 	Enabled    *bool   `json:"enabled,omitempty"`
 	Test       *bool   `json:"test,omitempty"`
@@ -73,15 +73,15 @@ type GatewayChange struct {
 
 // applyNulls clears members that were sent as null: the name becomes the default, the
 // switches false.
-func (c *GatewayChange) applyNulls(slug GatewaySlug) error {
+func (c *Change) applyNulls(slug Slug) error {
 	name := slug.defaultName()
 	return c.Nulls.Apply([]string{"merchant_id", "username", "password"}, map[string]func(){
 		"name": func() { c.Name = &name }, "enabled": store.Clear(&c.Enabled), "test": store.Clear(&c.Test)})
 }
 
 // defaultName is the name of a gateway without one.
-func (slug GatewaySlug) defaultName() string {
-	if slug == GatewayManual {
+func (slug Slug) defaultName() string {
+	if slug == Manual {
 		return "Manual"
 	}
 	return "Card Processor"
@@ -93,8 +93,8 @@ func (s *Service) List(ctx context.Context) ([]*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*Gateway, 0, len(GatewaySlugs()))
-	for _, slug := range GatewaySlugs() {
+	list := make([]*Gateway, 0, len(Slugs()))
+	for _, slug := range Slugs() {
 		at := slices.IndexFunc(kept, func(g *Gateway) bool { return g.Slug == slug })
 		if at >= 0 {
 			list = append(list, kept[at])
@@ -123,7 +123,7 @@ func (s *Service) Get(ctx context.Context, slug string) (*Gateway, error) {
 // errors about gateways never contain input.
 func UnknownGateway() error {
 	var names []string
-	for _, slug := range GatewaySlugs() {
+	for _, slug := range Slugs() {
 		names = append(names, string(slug))
 	}
 	return store.NotFoundf([]string{"slug"}, "is not a gateway; use %s", strings.Join(names, " and "))
@@ -163,23 +163,23 @@ func (s *Service) scanGateway(rows *sql.Rows) (*Gateway, error) {
 }
 
 // PasswordField names a gateway's password for the sealer.
-func (slug GatewaySlug) PasswordField() string { return "gateway/" + string(slug) + "/password" }
+func (slug Slug) PasswordField() string { return "gateway/" + string(slug) + "/password" }
 
 // Update changes a gateway and returns its configuration. It returns NOT_FOUND for an
 // unknown slug, and UNPROCESSABLE for each empty credential, or each missing one when the
 // card processor is first configured.
-func (s *Service) Update(ctx context.Context, actor store.Actor, slug string, change GatewayChange) (*Gateway, error) {
+func (s *Service) Update(ctx context.Context, actor store.Actor, slug string, change Change) (*Gateway, error) {
 	if s.sealer == nil {
 		return nil, errors.New("only a server can configure a gateway, because it has the sealing key")
 	}
 	if _, err := s.Get(ctx, slug); err != nil {
 		return nil, err
 	}
-	if err := change.applyNulls(GatewaySlug(slug)); err != nil {
+	if err := change.applyNulls(Slug(slug)); err != nil {
 		return nil, err
 	}
-	change = change.withoutUnchanged(GatewaySlug(slug))
-	if faults := change.check(GatewaySlug(slug)); len(faults) > 0 {
+	change = change.withoutUnchanged(Slug(slug))
+	if faults := change.check(Slug(slug)); len(faults) > 0 {
 		return nil, faults
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Gateway, error) {
@@ -209,7 +209,7 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, slug string, ch
 			}
 		}
 		var after *Gateway
-		err = w.Recorded(ctx, GatewayKind, slug, func() (err error) {
+		err = w.Recorded(ctx, Kind, slug, func() (err error) {
 			after, _, err = db.One(ctx, t.Session, s.scanGateway, `
 				UPDATE gateway SET body = $2, changed_at = $3, changed_by = $4 WHERE slug = $1
 				RETURNING `+gatewayColumns, slug, string(store.Encode(change.applied(g))), store.Micros(t.Now), string(t.Actor))
@@ -229,9 +229,9 @@ func (s *Service) SecretFingerprint(secret *Secret) string {
 
 // withoutUnchanged drops members that only repeat the current state, because clients send back whole
 // what they read: a masked password, and empty credentials of the manual gateway.
-func (c GatewayChange) withoutUnchanged(slug GatewaySlug) GatewayChange {
+func (c Change) withoutUnchanged(slug Slug) Change {
 	c.Password = c.Password.Given()
-	if slug != GatewayManual {
+	if slug != Manual {
 		return c
 	}
 	if c.Password != nil && c.Password.Empty() {
@@ -246,11 +246,11 @@ func (c GatewayChange) withoutUnchanged(slug GatewaySlug) GatewayChange {
 }
 
 // check returns the errors that do not depend on the stored configuration.
-func (c *GatewayChange) check(slug GatewaySlug) (faults store.Errors) {
+func (c *Change) check(slug Slug) (faults store.Errors) {
 	for _, member := range c.credentials() {
 		switch {
 		case !member.given:
-		case slug == GatewayManual:
+		case slug == Manual:
 			faults = append(faults, store.Unprocessablef([]string{member.name}, "is only allowed for the card processor; the manual gateway has no credentials"))
 		case member.length == 0:
 			faults = append(faults, store.Unprocessablef([]string{member.name}, "must not be empty; omit it to keep the old value"))
@@ -277,7 +277,7 @@ type credential struct {
 }
 
 // credentials returns the merchant id, the user name and the password, in this order.
-func (c *GatewayChange) credentials() []credential {
+func (c *Change) credentials() []credential {
 	list := []credential{{name: "merchant_id"}, {name: "username"}, {name: "password"}}
 	for i, text := range []*string{c.MerchantID, c.Username} {
 		if text != nil {
@@ -291,8 +291,8 @@ func (c *GatewayChange) credentials() []credential {
 }
 
 // complete returns UNPROCESSABLE for each credential that the card processor would lack after the change of g.
-func (c *GatewayChange) complete(g *Gateway) error {
-	if g.Slug != GatewayCardProcessor {
+func (c *Change) complete(g *Gateway) error {
+	if g.Slug != CardProcessor {
 		return nil
 	}
 	var faults store.Errors
@@ -309,7 +309,7 @@ func (c *GatewayChange) complete(g *Gateway) error {
 }
 
 // applied returns the stored configuration after the change, without the password.
-func (c *GatewayChange) applied(g *Gateway) *gatewaySource {
+func (c *Change) applied(g *Gateway) *gatewaySource {
 	source := &gatewaySource{Type: "gateway", Slug: string(g.Slug), Name: g.Name, Enabled: g.Enabled, Test: g.Test, MerchantID: g.MerchantID, Login: g.Login}
 	if c.Name != nil && *c.Name != "" {
 		source.Name = *c.Name

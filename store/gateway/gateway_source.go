@@ -16,8 +16,8 @@ type gatewaySource struct {
 	Login      string `json:"login,omitempty"`
 }
 
-// GatewayKind imports and exports gateways without their passwords.
-var GatewayKind = authoring.Kind{
+// Kind imports and exports gateways without their passwords.
+var Kind = authoring.Kind{
 	Name: "gateway", Create: func() authoring.Source { return &gatewaySource{} },
 	Write: gatewayTable.Write, Export: authoring.ExportBodies("gateway", "slug"), Column: "slug",
 	Inputs: store.PathRenames{{"login", "username"}},
@@ -26,7 +26,7 @@ var GatewayKind = authoring.Kind{
 func (g *gatewaySource) Key() string { return g.Slug }
 
 func (g *gatewaySource) Check(f *authoring.Validator) {
-	f.OneOf("slug", g.Slug, string(GatewayCardProcessor), string(GatewayManual))
+	f.OneOf("slug", g.Slug, string(CardProcessor), string(Manual))
 	f.Text("name", g.Name, authoring.MaxName)
 	f.Text("merchant_id", g.MerchantID, authoring.MaxName)
 	f.Text("login", g.Login, authoring.MaxName)

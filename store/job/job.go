@@ -11,37 +11,37 @@ import (
 	"portico/store"
 )
 
-// JobKind is what a job does.
-type JobKind string
+// Kind is what a job does.
+type Kind string
 
 // The kinds.
 const (
-	JobPublish       JobKind = "catalog_publish"          // publishes a catalog
-	JobPublishDryRun JobKind = "catalog_publish_dry_run"  // says what a publication of a catalog would change
-	JobGenerateCodes JobKind = "promotion_codes_generate" // generates codes of a promotion
+	Publish       Kind = "catalog_publish"          // publishes a catalog
+	PublishDryRun Kind = "catalog_publish_dry_run"  // says what a publication of a catalog would change
+	GenerateCodes Kind = "promotion_codes_generate" // generates codes of a promotion
 )
 
-// JobKinds lists every kind.
-func JobKinds() []JobKind { return []JobKind{JobPublish, JobPublishDryRun, JobGenerateCodes} }
+// Kinds lists every kind.
+func Kinds() []Kind { return []Kind{Publish, PublishDryRun, GenerateCodes} }
 
-// JobState is the progress of a job.
-type JobState string
+// State is the progress of a job.
+type State string
 
 // The states. A running job whose server ends starts again on another server.
 const (
-	JobScheduled JobState = "scheduled" // becomes running at RunAt
-	JobQueued    JobState = "queued"
-	JobRunning   JobState = "running"
-	JobSucceeded JobState = "succeeded"
-	JobFailed    JobState = "failed"
-	JobCanceled  JobState = "canceled"
+	Scheduled State = "scheduled" // becomes running at RunAt
+	Queued    State = "queued"
+	Running   State = "running"
+	Succeeded State = "succeeded"
+	Failed    State = "failed"
+	Canceled  State = "canceled"
 )
 
 // Job is work that outlasts the request for it.
 type Job struct {
 	ID          string
-	Kind        JobKind
-	State       JobState
+	Kind        Kind
+	State       State
 	Done, Total int    // in units of the job; both 0 until known
 	Error       string // why it failed, for clients; empty otherwise
 	Actor       store.Actor

@@ -32,7 +32,7 @@ const actor store.Actor = "client:test"
 var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
 // reaches waits until a job is in a state.
-func reaches(t *testing.T, s *shop.Store, id string, state job.JobState) *job.Job {
+func reaches(t *testing.T, s *shop.Store, id string, state job.State) *job.Job {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		job, err := s.Jobs.Get(t.Context(), id)
@@ -44,13 +44,13 @@ func reaches(t *testing.T, s *shop.Store, id string, state job.JobState) *job.Jo
 	}
 }
 
-func enqueue(t *testing.T, s *shop.Store, kind job.JobKind, input any) *job.Job {
+func enqueue(t *testing.T, s *shop.Store, kind job.Kind, input any) *job.Job {
 	t.Helper()
 	return enqueueAs(t, s, actor, kind, input)
 }
 
 // enqueueAs queues a job of an actor, without a check of what the job needs.
-func enqueueAs(t *testing.T, s *shop.Store, by store.Actor, kind job.JobKind, input any) *job.Job {
+func enqueueAs(t *testing.T, s *shop.Store, by store.Actor, kind job.Kind, input any) *job.Job {
 	t.Helper()
 	job, err := s.Jobs.Enqueue(t.Context(), by, kind, input, 0, func(context.Context, *db.Tx) error { return nil })
 	require.NoError(t, err)
@@ -84,10 +84,10 @@ func jobDone(backend storetest.Backend) func(*testing.T) {
 			return map[string]int{"n": 7}, nil
 		})
 		task := enqueue(t, s, "count", 1)
-		require.Equal(t, job.JobQueued, task.State)
+		require.Equal(t, job.Queued, task.State)
 		require.Zero(t, task.StartedAt)
 		storetest.RunWorker(t, s)
-		task = reaches(t, s, task.ID, job.JobSucceeded)
+		task = reaches(t, s, task.ID, job.Succeeded)
 		require.Equal(t, []int{3, 7}, []int{task.Done, task.Total})
 		require.Equal(t, []time.Time{noon, noon, noon}, []time.Time{task.CreatedAt, task.StartedAt, task.FinishedAt})
 		require.Equal(t, actor, task.Actor)
@@ -138,9 +138,9 @@ func jobNotClaimed(backend storetest.Backend) func(*testing.T) {
 		storetest.RunWorker(t, s)
 		testkit.Eventually(t, true, func() bool { return strings.Contains(log.String(), message) }, "the worker tried")
 		require.Zero(t, ran.Load())
-		require.Equal(t, job.JobQueued, reaches(t, s, task.ID, job.JobQueued).State)
+		require.Equal(t, job.Queued, reaches(t, s, task.ID, job.Queued).State)
 		allow()
-		reaches(t, s, task.ID, job.JobSucceeded)
+		reaches(t, s, task.ID, job.Succeeded)
 		require.EqualValues(t, 1, ran.Load())
 	}
 }
@@ -172,7 +172,7 @@ func jobCoalesced(backend storetest.Backend) func(*testing.T) {
 			<-started
 		}
 		for _, task := range []*job.Job{first, other, wanted, again} {
-			reaches(t, s, task.ID, job.JobSucceeded)
+			reaches(t, s, task.ID, job.Succeeded)
 		}
 	}
 }
@@ -189,11 +189,11 @@ func jobFailed(backend storetest.Backend) func(*testing.T) {
 		})
 		s.Jobs.SetWork("panics", func(context.Context, *job.Job, func(done, total int)) (any, error) { panic("secret state") })
 		stop := storetest.RunWorker(t, s)
-		for kind, want := range map[job.JobKind]string{
+		for kind, want := range map[job.Kind]string{
 			"ours": "An internal error has occurred.", "panics": "An internal error has occurred.",
 			"theirs": "The pattern is too small.", "unheard of": "An internal error has occurred.",
 		} {
-			require.Equal(t, want, reaches(t, s, enqueue(t, s, kind, nil).ID, job.JobFailed).Error)
+			require.Equal(t, want, reaches(t, s, enqueue(t, s, kind, nil).ID, job.Failed).Error)
 		}
 		stop()
 		for _, words := range []string{"secret table", "secret state", "unheard of"} {
@@ -221,18 +221,18 @@ func jobCanceled(backend storetest.Backend) func(*testing.T) {
 		task := enqueue(t, s, "long", 1)
 		canceled, err := s.Jobs.Cancel(t.Context(), actor, task.ID)
 		require.NoError(t, err)
-		require.Equal(t, job.JobCanceled, canceled.State)
+		require.Equal(t, job.Canceled, canceled.State)
 		require.NotZero(t, canceled.FinishedAt)
 		storetest.RunWorker(t, s)
 		running := enqueue(t, s, "long", 2)
 		<-started // the one that was canceled is never begun
 		canceled, err = s.Jobs.Cancel(t.Context(), actor, running.ID)
 		require.NoError(t, err)
-		require.Equal(t, job.JobRunning, canceled.State, "it ends soon")
-		reaches(t, s, running.ID, job.JobCanceled)
+		require.Equal(t, job.Running, canceled.State, "it ends soon")
+		reaches(t, s, running.ID, job.Canceled)
 		again, err := s.Jobs.Cancel(t.Context(), actor, running.ID)
 		require.NoError(t, err)
-		require.Equal(t, job.JobCanceled, again.State)
+		require.Equal(t, job.Canceled, again.State)
 		_, err = s.Jobs.Cancel(t.Context(), actor, "none")
 		require.True(t, store.HasCode(err, store.NotFound))
 	}
@@ -246,10 +246,10 @@ func jobHandedOn(backend storetest.Backend) func(*testing.T) {
 		stop := storetest.RunWorker(t, s)
 		<-started
 		stop()
-		reaches(t, s, task.ID, job.JobQueued)
+		reaches(t, s, task.ID, job.Queued)
 		s.Jobs.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
 		storetest.RunWorker(t, s)
-		reaches(t, s, task.ID, job.JobSucceeded)
+		reaches(t, s, task.ID, job.Succeeded)
 	}
 }
 
@@ -274,11 +274,11 @@ func jobKept(backend storetest.Backend) func(*testing.T) {
 		})
 		task := enqueue(t, s, "kept", nil)
 		s.Jobs.Work(ctx)
-		between := reaches(t, s, task.ID, job.JobQueued)
+		between := reaches(t, s, task.ID, job.Queued)
 		require.Equal(t, [2]any{`{"made":5}`, 5}, [2]any{string(between.Result), between.Done})
 		storetest.RunWorker(t, s)
 		require.Equal(t, `{"made":5} 5`, <-found)
-		reaches(t, s, task.ID, job.JobSucceeded)
+		reaches(t, s, task.ID, job.Succeeded)
 	}
 }
 
@@ -301,9 +301,9 @@ func jobTakenOver(backend storetest.Backend) func(*testing.T) {
 		next.Jobs.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
 		storetest.RunWorker(t, next)
 		other := enqueue(t, next, "long", 2)
-		reaches(t, next, other.ID, job.JobSucceeded)
-		reaches(t, next, task.ID, job.JobRunning)
-		for reaches := task; reaches.State != job.JobSucceeded; time.Sleep(10 * time.Millisecond) { // against its worker, which renews it
+		reaches(t, next, other.ID, job.Succeeded)
+		reaches(t, next, task.ID, job.Running)
+		for reaches := task; reaches.State != job.Succeeded; time.Sleep(10 * time.Millisecond) { // against its worker, which renews it
 			leave(t, backend, task.ID)
 			var err error
 			reaches, err = next.Jobs.Get(t.Context(), task.ID)
@@ -311,7 +311,7 @@ func jobTakenOver(backend storetest.Backend) func(*testing.T) {
 		}
 		close(goOn)
 		stop()
-		require.Equal(t, job.JobSucceeded, reaches(t, next, task.ID, job.JobSucceeded).State)
+		require.Equal(t, job.Succeeded, reaches(t, next, task.ID, job.Succeeded).State)
 	}
 }
 
@@ -341,7 +341,7 @@ func jobsShared(backend storetest.Backend) func(*testing.T) {
 			storetest.RunWorker(t, s)
 		}
 		for _, id := range ids {
-			reaches(t, first, id, job.JobSucceeded)
+			reaches(t, first, id, job.Succeeded)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -381,11 +381,11 @@ func jobsInTurn(backend storetest.Backend) func(*testing.T) {
 			done = append(done, "long")
 			return nil, nil
 		})
-		ask := func(by store.Actor, kind job.JobKind, input any) *job.Job { return enqueueAs(t, s, by, kind, input) }
+		ask := func(by store.Actor, kind job.Kind, input any) *job.Job { return enqueueAs(t, s, by, kind, input) }
 		jobs := []*job.Job{ask("a", "long", 0), ask("a", "short", 1), ask("a", "short", 2), ask("b", "short", 3)}
 		storetest.RunWorker(t, s)
 		for _, task := range jobs {
-			reaches(t, s, task.ID, job.JobSucceeded)
+			reaches(t, s, task.ID, job.Succeeded)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -426,11 +426,11 @@ func jobsForgotten(backend storetest.Backend) func(*testing.T) {
 		s.Jobs.SetWork("count", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
 		stop := storetest.RunWorker(t, s)
 		old := enqueue(t, s, "count", 1)
-		reaches(t, s, old.ID, job.JobSucceeded)
+		reaches(t, s, old.ID, job.Succeeded)
 		stop()
 		clock.Advance(30 * 24 * time.Hour)
 		require.NoError(t, s.Sweep(t.Context()))
-		reaches(t, s, old.ID, job.JobSucceeded)
+		reaches(t, s, old.ID, job.Succeeded)
 		clock.Advance(time.Second)
 		require.NoError(t, s.Sweep(t.Context()))
 		_, err := s.Jobs.Get(t.Context(), old.ID)
@@ -455,7 +455,7 @@ func jobPublishes(backend storetest.Backend) func(*testing.T) {
 			t.Helper()
 			task, err := s.Publisher.PublishLater(t.Context(), actor, "main", serve)
 			require.NoError(t, err)
-			task = reaches(t, s, task.ID, job.JobSucceeded)
+			task = reaches(t, s, task.ID, job.Succeeded)
 			require.Equal(t, task.Total, task.Done)
 			release, err := s.Publisher.ReleaseOfJob(t.Context(), task)
 			require.NoError(t, err)
@@ -470,7 +470,7 @@ func jobPublishes(backend storetest.Backend) func(*testing.T) {
 			{"nothing", func() {}, false},
 			{"the same again", func() { read(lines) }, false},
 			{"stock", func() {
-				_, err := s.Stock.Transact(t.Context(), actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockIncrement, Quantity: 1}})
+				_, err := s.Stock.Transact(t.Context(), actor, []stock.Change{{ProductID: "anvil", Action: stock.StockIncrement, Quantity: 1}})
 				require.NoError(t, err)
 			}, false},
 			{"a price", func() { read(strings.Replace(lines, `"amount":99900`, `"amount":99800`, 1)) }, true},
@@ -490,7 +490,7 @@ func jobPublishes(backend storetest.Backend) func(*testing.T) {
 			}, true},
 			{"the language of base texts", func() {
 				locale := "de"
-				_, err := s.Settings.Update(t.Context(), actor, settings.SettingsChange{Locale: &locale})
+				_, err := s.Settings.Update(t.Context(), actor, settings.Change{Locale: &locale})
 				require.NoError(t, err)
 			}, true},
 		} {

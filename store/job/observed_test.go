@@ -62,8 +62,8 @@ func TestJobAndSweepLogsHaveTheirContext(t *testing.T) {
 		fails := func(context.Context) error { return errors.New("it fails") }
 		h := job.NewJanitor(d, []db.Sweep{{Name: "it", Every: time.Hour, Run: fails}})
 		s := job.NewService(d, job.Quota{}, h.Run)
-		s.SetWork(job.JobPublish, func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) { return nil, fails(ctx) })
-		_, err := s.Enqueue(t.Context(), "client:a", job.JobPublish, 1, 0, func(context.Context, *db.Tx) error { return nil })
+		s.SetWork(job.Publish, func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) { return nil, fails(ctx) })
+		_, err := s.Enqueue(t.Context(), "client:a", job.Publish, 1, 0, func(context.Context, *db.Tx) error { return nil })
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(store.WithObserver(t.Context(), named{}))
 		ended := make(chan struct{})

@@ -18,7 +18,7 @@ func (s *Service) Get(ctx context.Context, id string) (*Job, error) {
 }
 
 // List lists the newest jobs of some kinds, or of all, newest first.
-func (s *Service) List(ctx context.Context, first int, kinds ...JobKind) ([]*Job, error) {
+func (s *Service) List(ctx context.Context, first int, kinds ...Kind) ([]*Job, error) {
 	if err := store.CheckLimit("first", first); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (s *Service) Cancel(ctx context.Context, actor store.Actor, id string) (*Jo
 			UPDATE job SET canceled = TRUE,
 			       state = CASE WHEN state IN ($2, $5) THEN $3 ELSE state END,
 			       finished_at = CASE WHEN state IN ($2, $5) THEN `+t.LaterSQL(`CAST($4 AS BIGINT)`)+` ELSE finished_at END
-			WHERE id = $1 AND finished_at = 0`, id, string(JobQueued), string(JobCanceled), store.Micros(t.Now), string(JobScheduled))
+			WHERE id = $1 AND finished_at = 0`, id, string(Queued), string(Canceled), store.Micros(t.Now), string(Scheduled))
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (s *Service) Cancel(ctx context.Context, actor store.Actor, id string) (*Jo
 // Enqueue adds a job of total units, 0 if unknown, or returns a queued job with the same
 // input that nobody canceled. ready returns an error if the job is not allowed. It returns RATE_LIMITED if the limits of
 // Quota are exceeded.
-func (s *Service) Enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
+func (s *Service) Enqueue(ctx context.Context, actor store.Actor, kind Kind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
 	return s.Schedule(ctx, actor, kind, input, total, time.Time{}, ready)
 }
 
@@ -68,15 +68,15 @@ func (s *Service) Enqueue(ctx context.Context, actor store.Actor, kind JobKind, 
 // down at that time starts it later. It returns a scheduled job with the same input and time if there is one.
 //
 // A scheduled job is claimed as if it were running and its lease expired at that time, so one worker gets it.
-func (s *Service) Schedule(ctx context.Context, actor store.Actor, kind JobKind, input any, total int, at time.Time, ready func(context.Context, *db.Tx) error) (*Job, error) {
+func (s *Service) Schedule(ctx context.Context, actor store.Actor, kind Kind, input any, total int, at time.Time, ready func(context.Context, *db.Tx) error) (*Job, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if err := ready(ctx, t); err != nil {
 			return nil, err
 		}
-		job := &Job{ID: store.NewID(), Kind: kind, State: JobQueued, Total: total, Actor: t.Actor, CreatedAt: t.Now, RunAt: at}
+		job := &Job{ID: store.NewID(), Kind: kind, State: Queued, Total: total, Actor: t.Actor, CreatedAt: t.Now, RunAt: at}
 		var runAt, beatAt int64
 		if !at.IsZero() {
-			job.State, runAt = JobScheduled, store.Micros(at)
+			job.State, runAt = Scheduled, store.Micros(at)
 			beatAt = runAt - leaseExpiry.Microseconds()
 		}
 		job.Input = store.Encode(input)
@@ -109,10 +109,10 @@ func (s *Service) Schedule(ctx context.Context, actor store.Actor, kind JobKind,
 }
 
 // Scheduled lists the jobs of a kind that wait for their time, the next one first, at most 100.
-func (s *Service) Scheduled(ctx context.Context, kind JobKind) ([]*Job, error) {
+func (s *Service) Scheduled(ctx context.Context, kind Kind) ([]*Job, error) {
 	return db.Collect(ctx, s.db.Reader, scanJob, `
 		SELECT `+jobColumns+` FROM job WHERE finished_at = 0 AND state = $1 AND kind = $2 ORDER BY run_at, created_at, id LIMIT $3`,
-		string(JobScheduled), string(kind), scheduledListed)
+		string(Scheduled), string(kind), scheduledListed)
 }
 
 // scheduledListed bounds Scheduled.

@@ -31,8 +31,8 @@ func (q Quota) orDefault() Quota {
 
 // check returns RATE_LIMITED if another job of so many units exceeds the limits, and
 // UNPROCESSABLE if it always would. Concurrent calls are serialized by a row lock.
-func (q Quota) check(ctx context.Context, t *db.Tx, kind JobKind, units int) error {
-	if most := min(q.ClientCodes, q.Codes); kind == JobGenerateCodes && units > most {
+func (q Quota) check(ctx context.Context, t *db.Tx, kind Kind, units int) error {
+	if most := min(q.ClientCodes, q.Codes); kind == GenerateCodes && units > most {
 		return store.Unprocessablef([]string{"count"}, "must be at most %d, got %d; split the request", most, units)
 	}
 	if _, err := t.Exec(ctx, `
@@ -47,13 +47,13 @@ func (q Quota) check(ctx context.Context, t *db.Tx, kind JobKind, units int) err
 		SELECT CAST(COALESCE(SUM(CASE WHEN actor = $1 THEN 1 ELSE 0 END), 0) AS BIGINT),
 		       CAST(COALESCE(SUM(CASE WHEN actor = $1 AND kind = $2 THEN total - done ELSE 0 END), 0) AS BIGINT),
 		       CAST(COALESCE(SUM(CASE WHEN kind = $2 THEN total - done ELSE 0 END), 0) AS BIGINT)
-		FROM job WHERE finished_at = 0`, string(t.Actor), string(JobGenerateCodes))
+		FROM job WHERE finished_at = 0`, string(t.Actor), string(GenerateCodes))
 	switch {
 	case err != nil:
 		return err
 	case jobs >= int64(q.ClientJobs):
 		return quotaError(nil, "This client has %d queued or running jobs; the limit is %d", jobs, q.ClientJobs)
-	case kind != JobGenerateCodes:
+	case kind != GenerateCodes:
 		return nil
 	case own+int64(units) > int64(q.ClientCodes):
 		return quotaError([]string{"count"}, "is too high, %d: this client already waits for %d codes; the limit is %d", units, own, q.ClientCodes)

@@ -6,13 +6,13 @@ import (
 	"portico/store/db"
 )
 
-// JobWatcher is a subscription to a job.
-type JobWatcher struct{ *db.Subscription[*Job] }
+// Watcher is a subscription to a job.
+type Watcher struct{ *db.Subscription[*Job] }
 
 // Watch subscribes to a job, starting with the given state. Each poll reads all watched
 // jobs with one statement. Close the watcher when done.
-func (s *Service) Watch(job *Job) *JobWatcher {
-	w := &JobWatcher{s.jobWatch.Subscribe([]string{job.ID})}
+func (s *Service) Watch(job *Job) *Watcher {
+	w := &Watcher{s.jobWatch.Subscribe([]string{job.ID})}
 	w.Offer(job.ID, job)
 	return w
 }

@@ -51,14 +51,14 @@ func openSQL(d *db.DB, queued, expiry string) string {
 
 // WaitingSQL is a SQL expression that is 1 while a job waits for a worker, else 0.
 func WaitingSQL(d *db.DB) string {
-	return fmt.Sprintf(`CASE WHEN EXISTS (SELECT 1 FROM job WHERE %s) THEN 1 ELSE 0 END`, openSQL(d, "'"+string(JobQueued)+"'", strconv.FormatInt(leaseExpiry.Microseconds(), 10)))
+	return fmt.Sprintf(`CASE WHEN EXISTS (SELECT 1 FROM job WHERE %s) THEN 1 ELSE 0 END`, openSQL(d, "'"+string(Queued)+"'", strconv.FormatInt(leaseExpiry.Microseconds(), 10)))
 }
 
 // claimJob takes a queued job, or one whose lease expired: first those of clients with the
 // fewest running jobs, then the one that waited longest. It returns nil if there is none.
 func (s *Service) claimJob(ctx context.Context, worker string) (job *Job, err error) {
 	now, open, stale := s.db.ClockSQL(), openSQL(s.db, "$1", "$2"), leaseExpiry.Microseconds()
-	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE `+open+` LIMIT 1`, string(JobQueued), stale)
+	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE `+open+` LIMIT 1`, string(Queued), stale)
 	if err != nil || !waits {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (s *Service) claimJob(ctx context.Context, worker string) (job *Job, err er
 				ORDER BY (SELECT COUNT(*) FROM job AS other WHERE other.finished_at = 0 AND other.state = $3 AND other.actor = job.actor AND other.id <> job.id),
 				         beat_at, created_at, id
 				LIMIT 1) AND `+open+`
-			RETURNING `+jobColumns, string(JobQueued), stale, string(JobRunning), worker, store.Micros(t.Now))
+			RETURNING `+jobColumns, string(Queued), stale, string(Running), worker, store.Micros(t.Now))
 		return err
 	})
 	if err != nil || job == nil { // nil after an error, since the commit may have failed
@@ -83,7 +83,7 @@ func (s *Service) claimJob(ctx context.Context, worker string) (job *Job, err er
 // CheckLease returns nil while this worker has the job and it is not canceled. It locks the job until the write ends.
 func CheckLease(ctx context.Context, t *db.Tx, job *Job) error {
 	canceled, held, err := db.One(ctx, t.Session, db.Scalar[bool], `
-		SELECT canceled FROM job WHERE id = $1 AND worker = $2 AND state = $3`+t.ForUpdate("job"), job.ID, job.worker, string(JobRunning))
+		SELECT canceled FROM job WHERE id = $1 AND worker = $2 AND state = $3`+t.ForUpdate("job"), job.ID, job.worker, string(Running))
 	switch {
 	case err != nil:
 		return err
@@ -100,7 +100,7 @@ func (s *Service) CheckTurn(ctx context.Context, since time.Time) error {
 	if time.Since(since) < maxTurn {
 		return nil
 	}
-	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE finished_at = 0 AND state = $1 LIMIT 1`, string(JobQueued))
+	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE finished_at = 0 AND state = $1 LIMIT 1`, string(Queued))
 	if err == nil && waits {
 		err = errYield
 	}
@@ -136,16 +136,16 @@ func (s *Service) workOn(ctx context.Context, job *Job) {
 	job.Done, job.Total = int(done.Load()), int(total.Load())
 	switch {
 	case err == nil:
-		job.State, job.Result = JobSucceeded, store.Encode(result)
+		job.State, job.Result = Succeeded, store.Encode(result)
 	case takenOver:
 		s.db.Log.WarnContext(within, "this server lost the lease of a job; another server runs it now", "job", job.ID, "kind", string(job.Kind))
 		return
 	case canceled:
-		job.State = JobCanceled
+		job.State = Canceled
 	case ctx.Err() != nil, errors.Is(err, errYield):
-		job.State = JobQueued // for the next worker
+		job.State = Queued // for the next worker
 	default:
-		job.State, job.Error = JobFailed, s.explainJob(within, job, err)
+		job.State, job.Error = Failed, s.explainJob(within, job, err)
 	}
 	if err := s.endJob(context.WithoutCancel(ctx), job); err != nil {
 		s.db.Log.ErrorContext(within, "could not store the result of a job; it will run again", "job", job.ID, "state", string(job.State), "error", err)
@@ -185,22 +185,22 @@ func SaveProgress(ctx context.Context, t *db.Tx, job *Job, state any, done int) 
 func (s *Service) endJob(ctx context.Context, job *Job) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		finished := store.Micros(t.Now)
-		if job.State == JobQueued {
+		if job.State == Queued {
 			finished = 0
 			t.Announce() // to the next worker
 		}
 		ended := `finished_at = CASE WHEN CAST($7 AS BIGINT) > 0 THEN ` + t.LaterSQL(`CAST($7 AS BIGINT)`) + ` ELSE 0 END`
-		if job.State != JobSucceeded {
+		if job.State != Succeeded {
 			_, err := t.Exec(ctx, `
 				UPDATE job SET state = $3, error = $4, done = CASE WHEN result = '' THEN $5 ELSE done END, total = $6, `+ended+`
 				WHERE id = $1 AND worker = $2 AND state = $8`,
-				job.ID, job.worker, string(job.State), job.Error, job.Done, job.Total, finished, string(JobRunning))
+				job.ID, job.worker, string(job.State), job.Error, job.Done, job.Total, finished, string(Running))
 			return err
 		}
 		_, err := t.Exec(ctx, `
 			UPDATE job SET state = $3, error = $4, done = $5, total = $6, `+ended+`, result = $9
 			WHERE id = $1 AND worker = $2 AND state = $8`,
-			job.ID, job.worker, string(job.State), job.Error, job.Done, job.Total, finished, string(JobRunning), string(job.Result))
+			job.ID, job.worker, string(job.State), job.Error, job.Done, job.Total, finished, string(Running), string(job.Result))
 		return err
 	})
 }

@@ -11,11 +11,11 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// PromotionChange names the members to set; nil leaves a member unchanged. Details and RestDetails, of
+// Change names the members to set; nil leaves a member unchanged. Details and RestDetails, of
 // which at most one is given, set Type, Schema, Currencies and TargetCatalogs. Currencies,
 // TargetCatalogs and Conditions are members of the schema; those of a given Schema take precedence.
 // Nulls are the members that an update clears. Idempotency keys compare changes by their JSON.
-type PromotionChange struct {
+type Change struct {
 	Name                   *string            `json:"name,omitempty"`
 	Description            *string            `json:"description,omitempty"`
 	Enabled                *bool              `json:"enabled,omitempty"`
@@ -56,7 +56,7 @@ func IsRestDetail(name string) bool {
 
 // expand returns the change with the members of Details or RestDetails, of an update with its nulls
 // applied. The error names members that are wrong whatever the promotion is.
-func (c PromotionChange) expand(update bool) (PromotionChange, error) {
+func (c Change) expand(update bool) (Change, error) {
 	details := c.Details.Details()
 	if details != nil && c.RestDetails != nil {
 		return c, store.Invalidf([]string{"details"}, "must not be sent with restDetails; send one of them")
@@ -89,7 +89,7 @@ func (c PromotionChange) expand(update bool) (PromotionChange, error) {
 }
 
 // setRest sets the members of RestDetails, and adds those that are null to Nulls.
-func (c *PromotionChange) setRest() (errs store.Errors) {
+func (c *Change) setRest() (errs store.Errors) {
 	var members map[string]json.RawMessage
 	var rest RestDetails
 	if json.Unmarshal(c.RestDetails, &members) != nil || members == nil || store.DecodeJSON(c.RestDetails, &rest) != nil {
@@ -112,7 +112,7 @@ func (c *PromotionChange) setRest() (errs store.Errors) {
 
 // applyNulls clears the members that are null, except those of the schema, which setSchema
 // clears.
-func (c *PromotionChange) applyNulls() error {
+func (c *Change) applyNulls() error {
 	required := []string{"name", "enabled", "automatic", "start", "end", "promotion_type", "schema", "details", "rest_details"}
 	optional := map[string]func(){
 		"min_cart_value": store.ClearList(&c.MinCartValue), "max_discount_value": store.ClearList(&c.MaxDiscountValue),
@@ -126,7 +126,7 @@ func (c *PromotionChange) applyNulls() error {
 }
 
 // apply changes a source. moved has the members beside the schema that were moved into it, by their names there.
-func (c PromotionChange) apply(source *rule.Source) (moved map[string]string) {
+func (c Change) apply(source *rule.Source) (moved map[string]string) {
 	authoring.Assign(&source.Name, c.Name)
 	if c.Description != nil {
 		source.Description = c.Description
@@ -159,7 +159,7 @@ type schemaMember struct {
 // setSchema replaces the schema if one is given, and moves the members beside it into it, unless
 // it has them. target_catalogs and conditions limit where the promotion applies, so they keep
 // their values unless one of the two places names them. It returns the moved members, by name: their names beside the schema.
-func (c PromotionChange) setSchema(source *rule.Source) map[string]string {
+func (c Change) setSchema(source *rule.Source) map[string]string {
 	moved := map[string]string{}
 	var had, given map[string]json.RawMessage
 	if len(c.Schema) > 0 && string(c.Schema) != "null" {
@@ -196,7 +196,7 @@ func (c PromotionChange) setSchema(source *rule.Source) map[string]string {
 
 // toSentPaths changes the paths of errors to where the members were sent: beside the schema, or in
 // details.
-func (c PromotionChange) toSentPaths(errs store.Errors, moved map[string]string) store.Errors {
+func (c Change) toSentPaths(errs store.Errors, moved map[string]string) store.Errors {
 	for i, e := range errs {
 		if len(e.Path) < 2 || e.Path[0] != "schema" {
 			continue

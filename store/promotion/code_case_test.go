@@ -44,7 +44,7 @@ func TestCodeCase(t *testing.T) {
 
 // ignoreCase switches the setting.
 func ignoreCase(ctx context.Context, s *shop.Store, on bool) error {
-	_, err := s.Settings.Update(ctx, storetest.Actor, settings.SettingsChange{CodesIgnoreCase: &on})
+	_, err := s.Settings.Update(ctx, storetest.Actor, settings.Change{CodesIgnoreCase: &on})
 	return err
 }
 

@@ -41,7 +41,7 @@ func TestCodeFilter(t *testing.T) {
 		for _, promotion := range []string{"p", "past"} {
 			all := codesBy(t, s, promotion, code.Filter{}, store.Sort{})
 			for _, prefix := range []string{"", "X", "XMAS-", "XMAS-é", "OLD", "none", "xmas-3"} {
-				for _, states := range [][]code.CodeState{nil, {code.CodeAvailable}, {code.CodeSpent}, {code.CodeEnded}, {code.CodeEnded, code.CodeSpent}, code.CodeStates()} {
+				for _, states := range [][]code.State{nil, {code.CodeAvailable}, {code.CodeSpent}, {code.CodeEnded}, {code.CodeEnded, code.CodeSpent}, code.States()} {
 					for _, created := range [][]store.Range{nil, since("ge"), since("lt"), since("gt")} {
 						filter := code.Filter{Prefix: prefix, States: states, CreatedAt: created}
 						for _, sort := range []store.Sort{{}, {Descending: true}, {By: store.SortCreatedAt}, {By: store.SortCreatedAt, Descending: true}, {By: code.SortCode}} {
@@ -70,11 +70,11 @@ func TestCodeFilter(t *testing.T) {
 				}
 			}
 		}
-		require.Equal(t, []code.CodeState{code.CodeSpent}, statesOf(codesBy(t, s, "p", code.Filter{Codes: []string{"EASTER"}}, store.Sort{})))
-		require.Equal(t, []string{"EASTER"}, textsOf(codesBy(t, s, "p", code.Filter{Codes: []string{"XMAS-2", "EASTER"}, States: []code.CodeState{code.CodeSpent}, CreatedAt: since("ge")}, store.Sort{})))
+		require.Equal(t, []code.State{code.CodeSpent}, statesOf(codesBy(t, s, "p", code.Filter{Codes: []string{"EASTER"}}, store.Sort{})))
+		require.Equal(t, []string{"EASTER"}, textsOf(codesBy(t, s, "p", code.Filter{Codes: []string{"XMAS-2", "EASTER"}, States: []code.State{code.CodeSpent}, CreatedAt: since("ge")}, store.Sort{})))
 		_, err := s.Redemptions.Release(t.Context(), storetest.Actor, "EASTER", nil)
 		require.NoError(t, err)
-		require.Equal(t, []code.CodeState{code.CodeAvailable}, statesOf(codesBy(t, s, "p", code.Filter{Codes: []string{"EASTER"}, States: []code.CodeState{code.CodeAvailable}}, store.Sort{})))
+		require.Equal(t, []code.State{code.CodeAvailable}, statesOf(codesBy(t, s, "p", code.Filter{Codes: []string{"EASTER"}, States: []code.State{code.CodeAvailable}}, store.Sort{})))
 		_, err = s.Codes.List(t.Context(), "p", code.Filter{Prefix: "a\x00"}, store.Sort{}, store.Page{})
 		storetest.RequireError(t, err, store.Invalid, "filter", "NUL")
 	})
@@ -125,7 +125,7 @@ func textsOf(codes []*code.PromotionCode) []string {
 	return texts
 }
 
-func statesOf(codes []*code.PromotionCode) (states []code.CodeState) {
+func statesOf(codes []*code.PromotionCode) (states []code.State) {
 	for _, c := range codes {
 		states = append(states, c.State())
 	}

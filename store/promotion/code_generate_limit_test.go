@@ -22,7 +22,7 @@ func generateLimited(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		ask := func(by store.Actor, count int) (*job.Job, error) {
-			job, _, err := s.Codes.Generate(t.Context(), by, codex.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
+			job, _, err := s.Codes.Generate(t.Context(), by, codex.Generation{PromotionID: "p", Count: count, Pattern: "################"})
 			return job, err
 		}
 		refused := func(err error, holds string) {
@@ -94,7 +94,7 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 					if c.all {
 						by += "a"
 					}
-					job, _, err := s.Codes.Generate(t.Context(), by, codex.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
+					job, _, err := s.Codes.Generate(t.Context(), by, codex.Generation{PromotionID: "p", Count: count, Pattern: "################"})
 					requested = append(requested, job)
 					return err
 				}

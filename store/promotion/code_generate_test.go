@@ -43,9 +43,9 @@ func generateByPattern(backend storetest.Backend) func(*testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
 		storetest.RunWorker(t, s)
 		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s,
-			code.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: new(3),
+			code.Generation{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: new(3),
 				ConsumeUnit: code.PerItem}).ID)
-		require.Equal(t, job.JobSucceeded, task.State, task.Error)
+		require.Equal(t, job.Succeeded, task.State, task.Error)
 		require.Equal(t, []int{5001, 5001}, []int{task.Done, task.Total})
 		codes := storetest.ExportedCodes(t, s, "p")
 		require.Len(t, codes, 5001)
@@ -68,7 +68,7 @@ func generateSlowDatabase(backend storetest.Backend) func(*testing.T) {
 		storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		network, address := backend.NewProxy(t)
 		s := backend.Open(t, func(config *shop.Config) { config.URL = address })
-		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 6000})
+		task := storetest.GenerateCodes(t, s, code.Generation{PromotionID: "p", Count: 6000})
 		network.SetDelay(3 * time.Millisecond)
 		ctx, counter := store.CountStatements(t.Context())
 		ctx, stop := context.WithCancel(ctx)
@@ -77,7 +77,7 @@ func generateSlowDatabase(backend storetest.Backend) func(*testing.T) {
 		task = storetest.WaitForJob(t, s, task.ID)
 		stop()
 		<-worked
-		require.Equal(t, job.JobSucceeded, task.State, task.Error)
+		require.Equal(t, job.Succeeded, task.State, task.Error)
 		batches := countContaining(counter.Queries(), "UPDATE job SET result")
 		require.LessOrEqual(t, batches, 24, "batches of at least 256 codes")
 		network.SetDelay(0)
@@ -90,32 +90,32 @@ func generateRefusals(backend storetest.Backend) func(*testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("auto", `,"automatic":true`),
 			storetest.PromotionLine("over", `,"end":"2024-02-01"`))
 		for _, c := range []struct {
-			g      code.CodeGeneration
+			g      code.Generation
 			code   store.Code
 			member string
 			words  string
 		}{
-			{code.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern",
+			{code.Generation{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern",
 				"it allows 100000, so that 1 in 99.9 guesses would find one, and at most 1 in 100 may"},
-			{code.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern",
+			{code.Generation{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern",
 				"it allows 2, so that 1 in 1 guesses would"},
-			{code.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
-			{code.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
-			{code.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "distinct"},
-			{code.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
-			{code.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
-			{code.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
-			{code.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
-			{code.CodeGeneration{PromotionID: "p", Count: 1, Uses: new(0)}, store.Unprocessable, "uses", "1"},
-			{code.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotion_id", "none"},
-			{code.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "promotion_id", "automatic"},
-			{code.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "promotion_id", "ended"},
+			{code.Generation{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
+			{code.Generation{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
+			{code.Generation{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "distinct"},
+			{code.Generation{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
+			{code.Generation{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
+			{code.Generation{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
+			{code.Generation{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
+			{code.Generation{PromotionID: "p", Count: 1, Uses: new(0)}, store.Unprocessable, "uses", "1"},
+			{code.Generation{PromotionID: "none", Count: 1}, store.NotFound, "promotion_id", "none"},
+			{code.Generation{PromotionID: "auto", Count: 1}, store.Unprocessable, "promotion_id", "automatic"},
+			{code.Generation{PromotionID: "over", Count: 1}, store.Unprocessable, "promotion_id", "ended"},
 		} {
 			_, _, err := s.Codes.Generate(t.Context(), storetest.Actor, c.g)
 			storetest.RequireError(t, err, c.code, c.member, c.words)
 		}
 		_, odds, err := s.Codes.Generate(t.Context(), storetest.Actor,
-			code.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
+			code.Generation{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
 		require.NoError(t, err)
 		require.InDelta(t, 100, odds, 0.001)
 	}
@@ -124,7 +124,7 @@ func generateRefusals(backend storetest.Backend) func(*testing.T) {
 func generateTwice(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
-		g := code.CodeGeneration{PromotionID: "p", Count: 10}
+		g := code.Generation{PromotionID: "p", Count: 10}
 		first, second := storetest.GenerateCodes(t, s, g), storetest.GenerateCodes(t, s, g)
 		require.NotEqual(t, first.ID, second.ID)
 		storetest.RunWorker(t, s)
@@ -145,14 +145,14 @@ func generateAround(backend storetest.Backend) func(*testing.T) {
 		}
 		s, _ := storetest.OpenWithLines(t, backend, lines...)
 		storetest.RunWorker(t, s)
-		g := code.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
+		g := code.Generation{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
 		for created := range left {
 			task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, g).ID)
-			require.Equal(t, job.JobSucceeded, task.State, "%d: %s", created, task.Error)
+			require.Equal(t, job.Succeeded, task.State, "%d: %s", created, task.Error)
 		}
 		require.Len(t, storetest.ExportedCodes(t, s, "p"), left)
 		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, g).ID)
-		require.Equal(t, job.JobFailed, task.State)
+		require.Equal(t, job.Failed, task.State)
 		require.Contains(t, task.Error, "almost no free codes left")
 	}
 }
@@ -162,7 +162,7 @@ func generateResumed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		count := testkit.QuickOrFull(6_000, 30_000)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
-		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: count})
+		task := storetest.GenerateCodes(t, s, code.Generation{PromotionID: "p", Count: count})
 		created := func() (n int) {
 			require.NoError(t, backend.SQL(t).QueryRow(`SELECT COUNT(*) FROM promotion_code`).Scan(&n))
 			return n
@@ -173,13 +173,13 @@ func generateResumed(backend storetest.Backend) func(*testing.T) {
 			stop()
 			between, err := s.Jobs.Get(t.Context(), task.ID)
 			require.NoError(t, err)
-			if between.State == job.JobQueued {
+			if between.State == job.Queued {
 				require.Equal(t, created(), between.Done, "progress counts the codes that exist")
 			}
 		}
 		storetest.RunWorker(t, s)
 		task = storetest.WaitForJob(t, s, task.ID)
-		require.Equal(t, job.JobSucceeded, task.State, task.Error)
+		require.Equal(t, job.Succeeded, task.State, task.Error)
 		require.Equal(t, []int{count, count}, []int{task.Done, task.Total})
 		require.Equal(t, count, created())
 		require.Len(t, storetest.ExportedCodes(t, s, "p"), count)
@@ -191,7 +191,7 @@ func generateLostLease(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		count := testkit.QuickOrFull(6_000, 60_000)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
-		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: count})
+		task := storetest.GenerateCodes(t, s, code.Generation{PromotionID: "p", Count: count})
 		for _, s := range []*shop.Store{s, backend.Open(t), backend.Open(t)} {
 			storetest.RunWorker(t, s)
 		}
@@ -202,7 +202,7 @@ func generateLostLease(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 			return !task.FinishedAt.IsZero()
 		})
-		require.Equal(t, job.JobSucceeded, task.State, task.Error)
+		require.Equal(t, job.Succeeded, task.State, task.Error)
 		require.Len(t, storetest.ExportedCodes(t, s, "p"), count)
 	}
 }
@@ -210,13 +210,13 @@ func generateLostLease(backend storetest.Backend) func(*testing.T) {
 func generateCanceled(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
-		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 1_000_000})
+		task := storetest.GenerateCodes(t, s, code.Generation{PromotionID: "p", Count: 1_000_000})
 		storetest.RunWorker(t, s)
 		testkit.Eventually(t, true, func() bool { return len(storetest.ExportedCodes(t, s, "p")) > 0 })
 		_, err := s.Jobs.Cancel(t.Context(), storetest.Actor, task.ID)
 		require.NoError(t, err)
 		task = storetest.WaitForJob(t, s, task.ID)
-		require.Equal(t, job.JobCanceled, task.State)
+		require.Equal(t, job.Canceled, task.State)
 		require.Len(t, storetest.ExportedCodes(t, s, "p"), task.Done)
 		require.Less(t, task.Done, 1_000_000)
 	}
@@ -225,14 +225,14 @@ func generateCanceled(backend storetest.Backend) func(*testing.T) {
 func generateEnded(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
-		expired := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 10})
-		deleted := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "q", Count: 10})
+		expired := storetest.GenerateCodes(t, s, code.Generation{PromotionID: "p", Count: 10})
+		deleted := storetest.GenerateCodes(t, s, code.Generation{PromotionID: "q", Count: 10})
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "q"))
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 		storetest.RunWorker(t, s)
 		for id, words := range map[string]string{expired.ID: "ended", deleted.ID: `no promotion "q"`} {
 			task := storetest.WaitForJob(t, s, id)
-			require.Equal(t, job.JobFailed, task.State)
+			require.Equal(t, job.Failed, task.State)
 			require.Contains(t, task.Error, words)
 		}
 	}

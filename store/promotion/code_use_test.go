@@ -39,7 +39,7 @@ func TestRedeemCode(t *testing.T) {
 	})
 }
 
-func reasons(check *redeem.CodeCheck) (list []code.CodeReason) {
+func reasons(check *redeem.CodeCheck) (list []code.Reason) {
 	for _, r := range check.Refusals {
 		list = append(list, r.Reason)
 	}
@@ -67,36 +67,36 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 			name    string
 			use     redeem.CodeUse
 			units   int
-			reasons []code.CodeReason
+			reasons []code.Reason
 		}{
 			{"good", redeem.CodeUse{Code: "GOOD", Units: 7}, 1, nil},
 			{"good for whoever", redeem.CodeUse{Code: "GOOD", User: "u9", Units: 0}, 1, nil},
-			{"unknown", redeem.CodeUse{Code: "NONE", Units: 1}, 0, []code.CodeReason{code.CodeUnknown}},
-			{"in another case", redeem.CodeUse{Code: "good", Units: 1}, 0, []code.CodeReason{code.CodeUnknown}},
-			{"not even a code", redeem.CodeUse{Code: "\x00", Units: 1}, 0, []code.CodeReason{code.CodeUnknown}},
-			{"expired", redeem.CodeUse{Code: "OVER", Units: 1}, 0, []code.CodeReason{code.CodeExpired}},
-			{"not started", redeem.CodeUse{Code: "SOON", Units: 1}, 0, []code.CodeReason{code.CodeNotStarted}},
-			{"used up", redeem.CodeUse{Code: "SPENT", Units: 1}, 0, []code.CodeReason{code.CodeUsedUp}},
+			{"unknown", redeem.CodeUse{Code: "NONE", Units: 1}, 0, []code.Reason{code.CodeUnknown}},
+			{"in another case", redeem.CodeUse{Code: "good", Units: 1}, 0, []code.Reason{code.CodeUnknown}},
+			{"not even a code", redeem.CodeUse{Code: "\x00", Units: 1}, 0, []code.Reason{code.CodeUnknown}},
+			{"expired", redeem.CodeUse{Code: "OVER", Units: 1}, 0, []code.Reason{code.CodeExpired}},
+			{"not started", redeem.CodeUse{Code: "SOON", Units: 1}, 0, []code.Reason{code.CodeNotStarted}},
+			{"used up", redeem.CodeUse{Code: "SPENT", Units: 1}, 0, []code.Reason{code.CodeUsedUp}},
 			{"several at once", redeem.CodeUse{Code: "OFF", User: "u2", Units: 1}, 0,
-				[]code.CodeReason{code.CodeDisabled, code.CodeUsedUp, code.CodeWrongUser}},
+				[]code.Reason{code.CodeDisabled, code.CodeUsedUp, code.CodeWrongUser}},
 			{"one of its users", redeem.CodeUse{Code: "MINE", User: "u2", Units: 1}, 1, nil},
-			{"nobody in particular", redeem.CodeUse{Code: "MINE", Units: 1}, 0, []code.CodeReason{code.CodeNeedsUser}},
-			{"nobody signed in", redeem.CodeUse{Code: "ONLY", Units: 1, OfToken: true}, 0, []code.CodeReason{code.CodeNeedsUser}},
+			{"nobody in particular", redeem.CodeUse{Code: "MINE", Units: 1}, 0, []code.Reason{code.CodeNeedsUser}},
+			{"nobody signed in", redeem.CodeUse{Code: "ONLY", Units: 1, OfToken: true}, 0, []code.Reason{code.CodeNeedsUser}},
 			{"its only user", redeem.CodeUse{Code: "ONLY", User: "u1", Units: 1}, 1, nil},
 			{"items", redeem.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
 			{"more items than are left", redeem.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
-			{"no items", redeem.CodeUse{Code: "ITEMS", Units: 0}, 0, []code.CodeReason{code.CodeNoUnits}},
+			{"no items", redeem.CodeUse{Code: "ITEMS", Units: 0}, 0, []code.Reason{code.CodeNoUnits}},
 			{"a cart that comes to enough", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 1000}},
 				1, nil},
 			{"a cart that does not", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 999}}, 0,
-				[]code.CodeReason{code.CodeCartTooLow}},
+				[]code.Reason{code.CodeCartTooLow}},
 			{"a cart in a currency it gives nothing in", redeem.CodeUse{Code: "BARE", Units: 1,
-				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.CodeReason{code.CodeNotCurrency}},
+				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.Reason{code.CodeNotCurrency}},
 			{"a cart in a currency without a minimum", redeem.CodeUse{Code: "GOOD", Units: 1,
-				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.CodeReason{code.CodeNotCurrency, code.CodeNotCurrency}},
+				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.Reason{code.CodeNotCurrency, code.CodeNotCurrency}},
 			{"a cart of its catalog", redeem.CodeUse{Code: "OUTLET", Units: 1, CatalogID: "outlet"}, 1, nil},
-			{"a cart of another catalog", redeem.CodeUse{Code: "OUTLET", Units: 1, CatalogID: "main"}, 0, []code.CodeReason{code.CodeOtherCatalog}},
-			{"a cart without an item for it", redeem.CodeUse{Code: "GOOD", CatalogID: "main"}, 0, []code.CodeReason{code.CodeNoUnits}},
+			{"a cart of another catalog", redeem.CodeUse{Code: "OUTLET", Units: 1, CatalogID: "main"}, 0, []code.Reason{code.CodeOtherCatalog}},
+			{"a cart without an item for it", redeem.CodeUse{Code: "GOOD", CatalogID: "main"}, 0, []code.Reason{code.CodeNoUnits}},
 			{"a percentage in any currency", redeem.CodeUse{Code: "PERCENT", Units: 1,
 				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
 		} {
@@ -129,7 +129,7 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 		clock.Advance(time.Millisecond)
 		check, err = s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: "GOOD", Units: 1}, nil)
 		require.NoError(t, err)
-		require.Equal(t, []code.CodeReason{code.CodeExpired}, reasons(check), "expired at the end")
+		require.Equal(t, []code.Reason{code.CodeExpired}, reasons(check), "expired at the end")
 		require.Equal(t, "p", check.Promotion.ID)
 	}
 }

@@ -74,7 +74,7 @@ func codeUserForms(d *storetest.SharedStore) func(*testing.T) {
 				member = `,"user":` + form.json
 			}
 			lines = append(lines, storetest.CodeLine("told", "told-"+string(rune('a'+i)), member))
-			var user code.CodeUser
+			var user code.User
 			if form.json != "" {
 				require.NoError(t, user.UnmarshalJSON([]byte(form.json)))
 			}
@@ -136,7 +136,7 @@ func codeUserRows(d *storetest.SharedStore) func(*testing.T) {
 			requireForm(t, s, "p", row.code, row.form, row.users)
 			require.Len(t, codesOf(t, s, "p"), i+1)
 			var file bytes.Buffer
-			for _, format := range []code.CodeFormat{code.CodesCSV, code.CodesNDJSON} {
+			for _, format := range []code.Format{code.CodesCSV, code.CodesNDJSON} {
 				n, err := s.Codes.Export(t.Context(), &file, "p", format)
 				require.NoError(t, err)
 				require.Equal(t, i+1, n)
@@ -147,7 +147,7 @@ func codeUserRows(d *storetest.SharedStore) func(*testing.T) {
 		require.Len(t, codesOf(t, s, "p"), len(rows))
 		check, err := s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: "one", User: "one", Units: 1}, nil)
 		require.NoError(t, err)
-		require.Equal(t, []code.CodeReason{code.CodeWrongUser}, reasons(check), "an unreadable user allows nobody")
+		require.Equal(t, []code.Reason{code.CodeWrongUser}, reasons(check), "an unreadable user allows nobody")
 		for _, row := range rows {
 			n, err := s.Codes.Delete(t.Context(), storetest.Actor, "p", []string{row.code})
 			require.NoError(t, err, row.code)
@@ -161,7 +161,7 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
 		_, err := s.Promotions.Create(t.Context(), storetest.Actor, strings.Repeat("x", 64),
-			promotion.PromotionChange{Name: new("Automatic"), Description: new(""), Type: new(rule.PercentDiscount), Automatic: new(true),
+			promotion.Change{Name: new("Automatic"), Description: new(""), Type: new(rule.PercentDiscount), Automatic: new(true),
 				Start: new("2020-01-01"), End: new("2100-01-01"), Schema: []byte(`{"percent":5}`)})
 		require.NoError(t, err)
 		for _, good := range []string{"A", "...", "a.b", "a b", "ÄÖ é", "10% off?", `back\slash`, "#1", "=1+1", "夏のセール",
@@ -191,7 +191,7 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 			require.Error(t, err, "%q", bad)
 			require.Equal(t, "code", strings.Join(storetest.ImportErrors(t, err)[0].Err.Path, "."), "%q: %v", bad, err)
 		}
-		for _, g := range []code.CodeGeneration{
+		for _, g := range []code.Generation{
 			{Pattern: "a/####-####"}, {Pattern: " ####-####"}, {Pattern: "\u202e####-####"}, {Pattern: strings.Repeat("#", 65)},
 			{Pattern: "##", Alphabet: "." + strings.Repeat("0123456789", 1) + "ABCDEFGHIJ"},
 			{Alphabet: "ab/cdefghij"}, {Alphabet: "ab cdefghij"}, {Alphabet: "ab\u200fcdefghij"},
@@ -212,7 +212,7 @@ func codeCells(d *storetest.SharedStore) func(*testing.T) {
 		const formula = "1+cmd|' /C calc'!A0"
 		for _, first := range []string{"=", "+", "-", "@", "＝", "＋", "－", "＠"} {
 			_, _, err := s.Codes.Create(t.Context(), storetest.Actor, "p",
-				[]code.NewCode{{Code: first + "1", User: code.CodeUsers([]string{first + formula, "u2"})},
+				[]code.NewCode{{Code: first + "1", User: code.Users([]string{first + formula, "u2"})},
 					{Code: "x" + first, User: code.OneCodeUser("\t" + first)},
 					{Code: "y" + first, User: code.OneCodeUser("\r\n" + first), MaxUses: new(2)}}, "")
 			require.NoError(t, err)
@@ -270,9 +270,9 @@ func codesInvalid(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, err)
 		err = storetest.AddCodes(s, "auto", "any")
 		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
-		_, _, err = s.Codes.Generate(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "auto", Count: 1})
+		_, _, err = s.Codes.Generate(t.Context(), storetest.Actor, code.Generation{PromotionID: "auto", Count: 1})
 		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
-		_, _, err = s.Codes.Generate(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "nowhere", Count: 1})
+		_, _, err = s.Codes.Generate(t.Context(), storetest.Actor, code.Generation{PromotionID: "nowhere", Count: 1})
 		storetest.RequireError(t, err, store.NotFound, "promotion_id", "does not exist")
 	}
 }

@@ -40,7 +40,7 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 			}
 			for range rapid.IntRange(3, 12).Draw(r, "steps") {
 				id := rapid.SampledFrom(ids).Draw(r, "promotion")
-				change := promotion.PromotionChange{}
+				change := promotion.Change{}
 				switch rapid.IntRange(0, 6).Draw(r, "step") {
 				case 0, 1:
 					n := code.NewCode{Code: shared, ConsumeUnit: rapid.SampledFrom([]code.ConsumeUnit{code.PerCart, code.PerItem}).Draw(r, "unit")}

@@ -11,8 +11,8 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// PromotionKind is the import of promotions.
-var PromotionKind = authoring.Kind{
+// Kind is the import of promotions.
+var Kind = authoring.Kind{
 	Name: "promotion", Create: func() authoring.Source { return &rule.Source{} },
 	Write: writePromotions, Delete: deletePromotions, Export: authoring.ExportBodies("promotion", "id", "number"),
 	Referred: true, Input: rule.InputLine,

@@ -13,8 +13,8 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// PromotionFilter selects promotions that match every member. A nil member, and an empty Search, matches all.
-type PromotionFilter struct {
+// Filter selects promotions that match every member. A nil member, and an empty Search, matches all.
+type Filter struct {
 	IDs       []string
 	Names     []string // exact
 	NameLike  *string  // a pattern (db.NewPattern); ignores case and accents
@@ -26,7 +26,7 @@ type PromotionFilter struct {
 }
 
 // conditions returns the filter as SQL. now is in microseconds.
-func (f PromotionFilter) conditions(now int64) (list []db.Condition, err error) {
+func (f Filter) conditions(now int64) (list []db.Condition, err error) {
 	add := func(member, column string, values []string) { // the first error counts
 		if len(values) > store.MaxFilterValues && err == nil {
 			err = store.Unprocessablef([]string{"filter", member}, "must have at most %d values, got %d", store.MaxFilterValues, len(values))
@@ -95,7 +95,7 @@ func texts[T ~string](values []T) []string {
 
 // List lists the promotions that match a filter, by id unless the query sorts otherwise. It
 // returns INVALID or UNPROCESSABLE for an invalid filter.
-func (s *Service) List(ctx context.Context, filter PromotionFilter, query store.ListQuery) (*store.Slice[*rule.Promotion], error) {
+func (s *Service) List(ctx context.Context, filter Filter, query store.ListQuery) (*store.Slice[*rule.Promotion], error) {
 	l := PromotionList(s.db.Now())
 	var err error
 	if l.Conditions, err = filter.conditions(store.Micros(s.db.Now())); err != nil {

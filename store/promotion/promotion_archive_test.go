@@ -45,7 +45,7 @@ func promotionArchived(d *storetest.SharedStore) func(*testing.T) {
 		redeemedOnce(t, d)
 		would, err := s.Promotions.Delete(ctx, storetest.Actor, "p", true)
 		require.NoError(t, err)
-		require.Equal(t, promotion.PromotionDeletion{CodesDeleted: 2, UsagesKept: 1}, would)
+		require.Equal(t, promotion.Deletion{CodesDeleted: 2, UsagesKept: 1}, would)
 		require.Equal(t, []string{"A", "B"}, codesOf(t, s, "p"), "a dry run deletes nothing")
 		done, err := s.Promotions.Delete(ctx, storetest.Actor, "p", false)
 		require.NoError(t, err)
@@ -58,7 +58,7 @@ func promotionArchived(d *storetest.SharedStore) func(*testing.T) {
 			}
 			_, err = s.Promotions.Get(ctx, "p")
 			storetest.RequireError(t, err, store.NotFound, "", "no promotion")
-			list, err := s.Promotions.List(ctx, promotion.PromotionFilter{}, store.ListQuery{})
+			list, err := s.Promotions.List(ctx, promotion.Filter{}, store.ListQuery{})
 			require.NoError(t, err)
 			require.Len(t, list.Items, storetest.CountRows(t, d.DB, "promotion"))
 			_, err = s.Codes.Get(ctx, "B")
@@ -162,7 +162,7 @@ func promotionNulls(d *storetest.SharedStore) func(*testing.T) {
 		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "p", change)
 		require.NoError(t, err)
 		null := func(member string) error {
-			_, err := d.Promotions.Update(t.Context(), storetest.Actor, "p", promotion.PromotionChange{RequireDescription: true, Nulls: store.Nulls{member}}, false)
+			_, err := d.Promotions.Update(t.Context(), storetest.Actor, "p", promotion.Change{RequireDescription: true, Nulls: store.Nulls{member}}, false)
 			return err
 		}
 		for _, member := range []string{"name", "description", "promotion_type", "enabled", "automatic", "start", "end", "schema"} {
@@ -187,7 +187,7 @@ func promotionNulls(d *storetest.SharedStore) func(*testing.T) {
 		}
 		fixed := rule.FixedDiscount
 		_, err = d.Promotions.Update(t.Context(), storetest.Actor, "p",
-			promotion.PromotionChange{Type: &fixed, Schema: json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)}, false)
+			promotion.Change{Type: &fixed, Schema: json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)}, false)
 		require.NoError(t, err)
 		storetest.RequireError(t, null("currencies"), store.Unprocessable, "currencies", "is required")
 	}
@@ -201,32 +201,32 @@ func promotionScope(d *storetest.SharedStore) func(*testing.T) {
 		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "p", change)
 		require.NoError(t, err)
 		for _, c := range []struct {
-			change promotion.PromotionChange
+			change promotion.Change
 			want   string
 		}{
-			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20}`)}, `{"percent":20,` + scope + `}`},
-			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,"target_catalogs":["b"]}`)},
+			{promotion.Change{Schema: json.RawMessage(`{"percent":20}`)}, `{"percent":20,` + scope + `}`},
+			{promotion.Change{Schema: json.RawMessage(`{"percent":20,"target_catalogs":["b"]}`)},
 				`{"percent":20,"target_catalogs":["b"],"conditions":{"and":[]}}`},
-			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20}`), TargetCatalogs: []string{"b"}},
+			{promotion.Change{Schema: json.RawMessage(`{"percent":20}`), TargetCatalogs: []string{"b"}},
 				`{"percent":20,"target_catalogs":["b"],"conditions":{"and":[]}}`},
-			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20}`), Nulls: store.Nulls{"target_catalogs", "conditions"}},
+			{promotion.Change{Schema: json.RawMessage(`{"percent":20}`), Nulls: store.Nulls{"target_catalogs", "conditions"}},
 				`{"percent":20}`},
-			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,"conditions":null}`)},
+			{promotion.Change{Schema: json.RawMessage(`{"percent":20,"conditions":null}`)},
 				`{"percent":20,"conditions":null,"target_catalogs":["a"]}`},
-			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,` + scope + `}`),
+			{promotion.Change{Schema: json.RawMessage(`{"percent":20,` + scope + `}`),
 				Nulls: store.Nulls{"target_catalogs", "conditions"}}, `{"percent":20,` + scope + `}`},
-			{promotion.PromotionChange{TargetCatalogs: []string{}}, `{"percent":10,"target_catalogs":[],"conditions":{"and":[]}}`},
-			{promotion.PromotionChange{Enabled: new(false)}, `{"percent":10,` + scope + `}`},
+			{promotion.Change{TargetCatalogs: []string{}}, `{"percent":10,"target_catalogs":[],"conditions":{"and":[]}}`},
+			{promotion.Change{Enabled: new(false)}, `{"percent":10,` + scope + `}`},
 		} {
 			update, err := d.Promotions.Update(t.Context(), storetest.Actor, "p", c.change, true)
 			require.NoError(t, err)
 			require.JSONEq(t, c.want, string(update.Promotion.Schema), "%+v", c.change)
 		}
 		_, err = d.Promotions.Update(t.Context(), storetest.Actor, "p",
-			promotion.PromotionChange{Currencies: json.RawMessage(`[{"currency":"usd","percentage":5}]`)}, false)
+			promotion.Change{Currencies: json.RawMessage(`[{"currency":"usd","percentage":5}]`)}, false)
 		storetest.RequireError(t, err, store.Invalid, "currencies.0.currency")
 		_, err = d.Promotions.Update(t.Context(), storetest.Actor, "p",
-			promotion.PromotionChange{Schema: json.RawMessage(`{"currencies":[{"currency":"usd","percentage":5}]}`)}, false)
+			promotion.Change{Schema: json.RawMessage(`{"currencies":[{"currency":"usd","percentage":5}]}`)}, false)
 		storetest.RequireError(t, err, store.Invalid, "schema.currencies.0.currency")
 	}
 }

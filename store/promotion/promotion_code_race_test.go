@@ -91,7 +91,7 @@ func codesModel(backend storetest.Backend) func(*testing.T) {
 					}
 					ends[id] = d.Clock.Now().Add(testkit.Day)
 					_, err := d.Promotions.Update(t.Context(), storetest.Actor, id,
-						promotion.PromotionChange{End: new(ends[id].Format(storetest.TimeFormat))}, false)
+						promotion.Change{End: new(ends[id].Format(storetest.TimeFormat))}, false)
 					require.NoError(r, err)
 				case "sweep":
 					require.NoError(r, d.Sweep(t.Context()))
@@ -165,7 +165,7 @@ func reenabledRaced(backend storetest.Backend) func(*testing.T) {
 					case 0: // ends it and enables it again
 						for _, end := range []time.Time{testkit.Noon.Add(-time.Minute), testkit.Noon.Add(testkit.Day)} {
 							_, err := s.Promotions.Update(context.Background(), storetest.Actor, "p",
-								promotion.PromotionChange{Start: new("2024-01-01"), End: new(end.Format(storetest.TimeFormat))}, false)
+								promotion.Change{Start: new("2024-01-01"), End: new(end.Format(storetest.TimeFormat))}, false)
 							if err != nil {
 								t.Error(err)
 							}

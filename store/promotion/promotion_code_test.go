@@ -21,8 +21,8 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		s, now := d.Store, d.Clock.Now()
 		storetest.CreatePromotion(t, s, "p", now)
 		p, codes, err := s.Codes.Create(t.Context(), storetest.Actor, "p", []code.NewCode{
-			{Code: "b", MaxUses: new(5), ConsumeUnit: code.PerCart, User: code.CodeUsers([]string{"u1", "u2"})},
-			{Code: "B", User: code.OneCodeUser("u1")}, {}, {Code: "é", User: code.CodeUsers([]string{"u1"})}}, code.PerItem)
+			{Code: "b", MaxUses: new(5), ConsumeUnit: code.PerCart, User: code.Users([]string{"u1", "u2"})},
+			{Code: "B", User: code.OneCodeUser("u1")}, {}, {Code: "é", User: code.Users([]string{"u1"})}}, code.PerItem)
 		require.NoError(t, err)
 		require.Equal(t, "p", p.ID)
 		require.Len(t, codes, 4)
@@ -149,7 +149,7 @@ func codesMaximum(d *storetest.SharedStore) func(*testing.T) {
 
 		d.Clock.Advance(2 * testkit.Day)
 		update, err := s.Promotions.Update(t.Context(), storetest.Actor, "p",
-			promotion.PromotionChange{End: new(d.Clock.Now().Add(testkit.Day).Format(storetest.TimeFormat))}, false)
+			promotion.Change{End: new(d.Clock.Now().Add(testkit.Day).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, code.MaxCodesPerRequest, update.CodesDeleted)
 		require.NoError(t, s.Sweep(t.Context()), "in several batches")
@@ -180,7 +180,7 @@ func codesStatements(d *storetest.SharedStore) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, 2, counter.Count(), "%q", counter.Queries())
 			ctx, counter = store.CountStatements(t.Context())
-			_, err = s.Promotions.List(ctx, promotion.PromotionFilter{}, store.ListQuery{Page: store.Page{First: &size}})
+			_, err = s.Promotions.List(ctx, promotion.Filter{}, store.ListQuery{Page: store.Page{First: &size}})
 			require.NoError(t, err)
 			require.Equal(t, 1, counter.Count(), "%q", counter.Queries())
 		}

@@ -18,7 +18,7 @@ import (
 
 func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
-		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "", promotion.PromotionChange{RequireDescription: true})
+		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "", promotion.Change{RequireDescription: true})
 		requireErrors(t, err, "UNPROCESSABLE name", "UNPROCESSABLE promotion_type", "UNPROCESSABLE start", "UNPROCESSABLE end",
 			"UNPROCESSABLE description", "UNPROCESSABLE schema")
 		change := storetest.TenPercentOff(testkit.Noon)
@@ -35,7 +35,7 @@ func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 			change.MaxDiscountValue = givenAmounts(usd...)
 			_, err = d.Promotions.Create(t.Context(), storetest.Actor, "", change)
 			storetest.RequireError(t, err, store.Unprocessable, "max_discount_value", string(kind))
-			_, err = d.Promotions.Update(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{MaxDiscountValue: givenAmounts(usd...)}, false)
+			_, err = d.Promotions.Update(t.Context(), storetest.Actor, p.ID, promotion.Change{MaxDiscountValue: givenAmounts(usd...)}, false)
 			storetest.RequireError(t, err, store.Unprocessable, "max_discount_value", string(kind))
 		}
 		change = storetest.TenPercentOff(testkit.Noon)
@@ -75,13 +75,13 @@ func promotionOldSchema(d *storetest.SharedStore) func(*testing.T) {
 		storetest.Import(t, d.Store, strings.Replace(storetest.Export(t, d.Store), `"schema":`,
 			`"max_discount_value":[{"currency":"USD","amount":300}],"schema":`, 1))
 		require.Contains(t, storetest.Export(t, d.Store), `"max_discount_value":[{"currency":"USD","amount":300}]`)
-		update, err := d.Promotions.Update(t.Context(), storetest.Actor, "old", promotion.PromotionChange{Enabled: new(false)}, false)
+		update, err := d.Promotions.Update(t.Context(), storetest.Actor, "old", promotion.Change{Enabled: new(false)}, false)
 		require.NoError(t, err)
 		require.Equal(t, []store.CurrencyAmount{{Currency: "USD", Minor: 300}}, update.Promotion.MaxDiscountValue)
 		require.EqualValues(t, 300, update.Promotion.Capped(500, "USD"), "the stored schema keeps its meaning")
-		_, err = d.Promotions.Update(t.Context(), storetest.Actor, "old", promotion.PromotionChange{Name: new("")}, false)
+		_, err = d.Promotions.Update(t.Context(), storetest.Actor, "old", promotion.Change{Name: new("")}, false)
 		requireErrors(t, err, "UNPROCESSABLE name")
-		update, err = d.Promotions.Update(t.Context(), storetest.Actor, "old", promotion.PromotionChange{MaxDiscountValue: givenAmounts()}, false)
+		update, err = d.Promotions.Update(t.Context(), storetest.Actor, "old", promotion.Change{MaxDiscountValue: givenAmounts()}, false)
 		require.NoError(t, err)
 		require.Empty(t, update.Promotion.MaxDiscountValue)
 	}
@@ -156,7 +156,7 @@ func promotionDetailsAgain(d *storetest.SharedStore) func(*testing.T) {
 				*map[rule.PromotionType]**rule.Details{rule.FixedDiscount: &in.FixedDiscount, rule.PercentDiscount: &in.PercentDiscount,
 					rule.ItemFixedDiscount: &in.ItemFixedDiscount, rule.ItemPercentDiscount: &in.ItemPercentDiscount, rule.XForY: &in.XForY, rule.XForAmount: &in.XForAmount,
 					rule.BundleFixedDiscount: &in.BundleFixedDiscount, rule.BundleGift: &in.BundleGift}[kind] = &details
-				update, err := d.Promotions.Update(t.Context(), storetest.Actor, before.ID, promotion.PromotionChange{Details: in}, false)
+				update, err := d.Promotions.Update(t.Context(), storetest.Actor, before.ID, promotion.Change{Details: in}, false)
 				require.NoError(t, err, "%s %s", kind, schema)
 				require.Equal(t, string(details.Schema()), string(new(update.Promotion.Details()).Schema()), "%s %s", kind, schema)
 				require.Equal(t, meaning(before), meaning(update.Promotion), "%s %s", kind, schema)
@@ -193,7 +193,7 @@ func promotionCurrencies(d *storetest.SharedStore) func(*testing.T) {
 			paths = append(paths, strings.Join(warning.Path, "."))
 		}
 		require.Equal(t, []string{"min_cart_value.0.currency", "max_discount_value.0.currency", "schema.currencies.1.currency"}, paths)
-		update, err := d.Promotions.Update(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{MinCartValue: givenAmounts(), MaxDiscountValue: givenAmounts(), Currencies: json.RawMessage(`[{"currency":"USD","amount":5}]`)}, false)
+		update, err := d.Promotions.Update(t.Context(), storetest.Actor, p.ID, promotion.Change{MinCartValue: givenAmounts(), MaxDiscountValue: givenAmounts(), Currencies: json.RawMessage(`[{"currency":"USD","amount":5}]`)}, false)
 		require.NoError(t, err)
 		require.Empty(t, update.Promotion.CurrencyWarnings())
 	}

@@ -31,7 +31,7 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 			c, err := s.Codes.Get(t.Context(), "WALK")
 			require.NoError(t, err)
 			require.Equal(t, []any{"walk", valid, held}, []any{c.PromotionID, c.Valid(), c.Held})
-			slice, err := s.Promotions.List(t.Context(), promotion.PromotionFilter{States: []rule.PromotionState{state}}, store.ListQuery{})
+			slice, err := s.Promotions.List(t.Context(), promotion.Filter{States: []rule.PromotionState{state}}, store.ListQuery{})
 			require.NoError(t, err)
 			require.Len(t, slice.Items, 1, "the list filters by the same state")
 		}
@@ -41,10 +41,10 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 		d.Clock.Set(now.Add(time.Hour))
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "other"))
 		stands(rule.PromotionActive, true, true)
-		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "walk", promotion.PromotionChange{Enabled: new(false)}, false)
+		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "walk", promotion.Change{Enabled: new(false)}, false)
 		require.NoError(t, err)
 		stands(rule.PromotionDisabled, false, true)
-		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "walk", promotion.PromotionChange{Enabled: new(true)}, false)
+		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "walk", promotion.Change{Enabled: new(true)}, false)
 		require.NoError(t, err)
 		stands(rule.PromotionActive, true, true)
 		d.Clock.Set(now.Add(25*time.Hour - time.Millisecond))
@@ -54,14 +54,14 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 		_, _, err = s.Codes.Create(t.Context(), storetest.Actor, "walk", storetest.NewCodes("LATE"), "")
 		storetest.RequireError(t, err, store.Unprocessable, "promotion_id", "ended at", "future")
 
-		for _, change := range []promotion.PromotionChange{{Enabled: new(false)}, {Enabled: new(true)}, {Start: new("2024-01-01")}} {
+		for _, change := range []promotion.Change{{Enabled: new(false)}, {Enabled: new(true)}, {Start: new("2024-01-01")}} {
 			update, err := s.Promotions.Update(t.Context(), storetest.Actor, "walk", change, false)
 			require.NoError(t, err)
 			require.Zero(t, update.CodesDeleted, "its end is still past")
 			stands(rule.PromotionExpired, false, true)
 		}
 		update, err := s.Promotions.Update(t.Context(), storetest.Actor, "walk",
-			promotion.PromotionChange{End: new(now.Add(50 * time.Hour).Format(storetest.TimeFormat))}, false)
+			promotion.Change{End: new(now.Add(50 * time.Hour).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, []any{1, rule.PromotionActive}, []any{update.CodesDeleted, update.Promotion.State})
 		_, err = s.Codes.Get(t.Context(), "WALK")
@@ -90,13 +90,13 @@ func promotionDryRun(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, storetest.AddCodes(s, "dry", "A", "B", "C"))
 		d.Clock.Advance(2 * testkit.Day)
 		before := storetest.Export(t, s)
-		change := promotion.PromotionChange{Name: new("Again"), End: new(now.Add(9 * testkit.Day).Format(storetest.TimeFormat))}
+		change := promotion.Change{Name: new("Again"), End: new(now.Add(9 * testkit.Day).Format(storetest.TimeFormat))}
 		update, err := s.Promotions.Update(t.Context(), storetest.Actor, "dry", change, true)
 		require.NoError(t, err)
 		require.Equal(t, []any{3, "Again", rule.PromotionActive}, []any{update.CodesDeleted, update.Promotion.Name, update.Promotion.State})
 		require.Equal(t, before, storetest.Export(t, s))
 		require.Len(t, codesOf(t, s, "dry"), 3)
-		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "dry", promotion.PromotionChange{End: new("never")}, true)
+		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "dry", promotion.Change{End: new("never")}, true)
 		storetest.RequireError(t, err, store.Invalid, "end", "must be a date")
 		update, err = s.Promotions.Update(t.Context(), storetest.Actor, "dry", change, false)
 		require.NoError(t, err)
@@ -119,16 +119,16 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 		_, err = s.Codes.Delete(t.Context(), storetest.Actor, "auto", []string{"auto_auto"})
 		storetest.RequireError(t, err, store.Unprocessable, "codes.0", "must not be the code of an automatic promotion")
 
-		update, err := s.Promotions.Update(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(false)}, false)
+		update, err := s.Promotions.Update(t.Context(), storetest.Actor, "auto", promotion.Change{Automatic: new(false)}, false)
 		require.NoError(t, err)
 		require.Equal(t, 1, update.CodesDeleted)
 		require.Empty(t, codesOf(t, s, "auto"))
 		require.NoError(t, storetest.AddCodes(s, "auto", "MINE"))
-		update, err = s.Promotions.Update(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(true)}, true)
+		update, err = s.Promotions.Update(t.Context(), storetest.Actor, "auto", promotion.Change{Automatic: new(true)}, true)
 		require.NoError(t, err)
 		require.Equal(t, 1, update.CodesDeleted, "a dry run")
 		require.Equal(t, []string{"MINE"}, codesOf(t, s, "auto"))
-		update, err = s.Promotions.Update(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(true)}, false)
+		update, err = s.Promotions.Update(t.Context(), storetest.Actor, "auto", promotion.Change{Automatic: new(true)}, false)
 		require.NoError(t, err)
 		require.Equal(t, 1, update.CodesDeleted)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"), "it has no codes of its own")
@@ -137,7 +137,7 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 
 		d.Clock.Advance(2 * testkit.Day)
 		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "auto",
-			promotion.PromotionChange{End: new(d.Clock.Now().Add(testkit.Day).Format(storetest.TimeFormat))}, false)
+			promotion.Change{End: new(d.Clock.Now().Add(testkit.Day).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"), "a new code, without the others")
 		c, err := s.Codes.Get(t.Context(), "auto_auto")

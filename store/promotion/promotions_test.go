@@ -60,7 +60,7 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		now := d.Clock.Now()
-		p, err := s.Promotions.Create(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.PromotionChange{
+		p, err := s.Promotions.Create(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.Change{
 			Name: new("Off"), Description: new("Something off."), Type: new(rule.FixedDiscount), Start: new("2024-06-01"),
 			End:                    new("2024-06-02 "[:10] + "T09:30"),
 			MinCartValue:           givenAmounts(store.CurrencyAmount{Currency: "USD", Minor: 5000}),
@@ -79,7 +79,7 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 
 		later := d.Clock.Advance(time.Minute)
 		update, err := s.Promotions.Update(t.Context(), storetest.Actor, p.ID,
-			promotion.PromotionChange{Enabled: new(true), MinCartValue: givenAmounts()}, false)
+			promotion.Change{Enabled: new(true), MinCartValue: givenAmounts()}, false)
 		require.NoError(t, err)
 		changed := update.Promotion
 		require.Equal(t, []any{"Off", true, rule.PromotionScheduled, 0},
@@ -90,7 +90,7 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, changed, read)
 
 		d.Clock.Advance(time.Minute)
-		update, err = s.Promotions.Update(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{Enabled: new(true)}, false)
+		update, err = s.Promotions.Update(t.Context(), storetest.Actor, p.ID, promotion.Change{Enabled: new(true)}, false)
 		require.NoError(t, err)
 		require.Equal(t, later, update.Promotion.UpdatedAt, "no member changed")
 
@@ -101,7 +101,7 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 			_, err = s.Promotions.Get(t.Context(), id)
 			storetest.RequireError(t, err, store.NotFound, "", "no promotion")
 			storetest.RequireError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, id), store.NotFound, "id", "does not exist")
-			_, err = s.Promotions.Update(t.Context(), storetest.Actor, id, promotion.PromotionChange{}, false)
+			_, err = s.Promotions.Update(t.Context(), storetest.Actor, id, promotion.Change{}, false)
 			storetest.RequireError(t, err, store.NotFound, "id", "does not exist")
 		}
 	}
@@ -229,21 +229,21 @@ func promotionSchemaMembers(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, `{"percent":10,"target_catalogs":["main"],"conditions":{}}`, string(p.Schema))
 		update, err := d.Promotions.Update(t.Context(), storetest.Actor, "p",
-			promotion.PromotionChange{TargetCatalogs: []string{"outlet"}, Nulls: store.Nulls{"conditions"}}, false)
+			promotion.Change{TargetCatalogs: []string{"outlet"}, Nulls: store.Nulls{"conditions"}}, false)
 		require.NoError(t, err)
 		require.JSONEq(t, `{"percent":10,"target_catalogs":["outlet"]}`, string(update.Promotion.Schema))
 		update, err = d.Promotions.Update(t.Context(), storetest.Actor, "p",
-			promotion.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: []string{"b"}}, false)
+			promotion.Change{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: []string{"b"}}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"a"}, update.Promotion.TargetCatalogs, "the schema's own member wins")
 
 		size := rule.Condition{Template: "shoes", Field: "size", Type: rule.ConditionInteger, Value: "42"}
-		update, err = d.Promotions.Update(t.Context(), storetest.Actor, "p", promotion.PromotionChange{ItemConditions: []rule.Condition{size}}, false)
+		update, err = d.Promotions.Update(t.Context(), storetest.Actor, "p", promotion.Change{ItemConditions: []rule.Condition{size}}, false)
 		require.NoError(t, err)
 		require.Equal(t, []rule.Condition{size}, update.Promotion.ItemConditions())
 		require.True(t, update.Promotion.Exclusion().Excludes(rule.DecodeItemFields(json.RawMessage(`{"products(shoes)":{"size":42}}`))))
 		size.Value = "large"
-		for path, change := range map[string]promotion.PromotionChange{
+		for path, change := range map[string]promotion.Change{
 			"item_conditions.0.value": {ItemConditions: []rule.Condition{size}},
 			"item_conditions.0.field": {ItemConditions: []rule.Condition{{Template: "t", Type: rule.ConditionString}}},
 		} {
@@ -251,7 +251,7 @@ func promotionSchemaMembers(d *storetest.SharedStore) func(*testing.T) {
 			require.Error(t, err, path)
 			require.Equal(t, path, strings.Join(store.AsErrors(err)[0].Path, "."))
 		}
-		update, err = d.Promotions.Update(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Nulls: store.Nulls{"item_conditions"}}, false)
+		update, err = d.Promotions.Update(t.Context(), storetest.Actor, "p", promotion.Change{Nulls: store.Nulls{"item_conditions"}}, false)
 		require.NoError(t, err)
 		require.Empty(t, update.Promotion.ItemConditions())
 		require.NotContains(t, string(update.Promotion.Schema), "conditions")
@@ -271,40 +271,40 @@ func promotionListed(d *storetest.SharedStore) func(*testing.T) {
 			d.Clock.Advance(time.Minute)
 		}
 		for _, c := range []struct {
-			filter promotion.PromotionFilter
+			filter promotion.Filter
 			sort   store.Sort
 			want   string
 		}{
-			{promotion.PromotionFilter{}, store.Sort{}, "p0 p1 p2 p3 p4"},
-			{promotion.PromotionFilter{}, store.Sort{By: store.SortName}, "p1 p3 p0 p2 p4"},
-			{promotion.PromotionFilter{}, store.Sort{By: store.SortName, Descending: true}, "p4 p2 p0 p3 p1"},
-			{promotion.PromotionFilter{}, store.Sort{By: store.SortCreatedAt, Descending: true}, "p4 p3 p2 p1 p0"},
-			{promotion.PromotionFilter{Search: "apple"}, store.Sort{}, "p1 p3"},
-			{promotion.PromotionFilter{Search: "etu"}, store.Sort{}, "p0"},
-			{promotion.PromotionFilter{Search: "PIE app"}, store.Sort{}, "p3"},
-			{promotion.PromotionFilter{NameLike: new("apple")}, store.Sort{}, "p1"},
-			{promotion.PromotionFilter{NameLike: new("APPLE*")}, store.Sort{}, "p1 p3"},
-			{promotion.PromotionFilter{NameLike: new("*apple")}, store.Sort{}, "p1"},
-			{promotion.PromotionFilter{NameLike: new("*pie")}, store.Sort{}, "p3"},
-			{promotion.PromotionFilter{NameLike: new("*ppl*")}, store.Sort{}, "p1 p3"},
-			{promotion.PromotionFilter{NameLike: new("ppl*")}, store.Sort{}, ""},
-			{promotion.PromotionFilter{NameLike: new("*longer than any name")}, store.Sort{}, ""},
-			{promotion.PromotionFilter{NameLike: new("*A 2")}, store.Sort{}, "p4"},
-			{promotion.PromotionFilter{NameLike: new("é*")}, store.Sort{}, "p0"},
-			{promotion.PromotionFilter{NameLike: new("*DE")}, store.Sort{}, "p0"},
-			{promotion.PromotionFilter{NameLike: new("*")}, store.Sort{}, "p0 p1 p2 p3 p4"},
-			{promotion.PromotionFilter{NameLike: new("**")}, store.Sort{}, "p0 p1 p2 p3 p4"},
-			{promotion.PromotionFilter{NameLike: new("")}, store.Sort{}, ""},
-			{promotion.PromotionFilter{NameLike: new(`\*`)}, store.Sort{}, ""},
-			{promotion.PromotionFilter{NameLike: new("%a%")}, store.Sort{}, ""},
-			{promotion.PromotionFilter{IDs: []string{"p4", "p1", "none"}}, store.Sort{}, "p1 p4"},
-			{promotion.PromotionFilter{Names: []string{"Zebra"}}, store.Sort{}, "p2"},
-			{promotion.PromotionFilter{Types: []rule.PromotionType{rule.XForY}}, store.Sort{}, ""},
-			{promotion.PromotionFilter{Enabled: new(true)}, store.Sort{}, "p0 p2 p4"},
-			{promotion.PromotionFilter{Automatic: new(true)}, store.Sort{}, ""},
-			{promotion.PromotionFilter{States: []rule.PromotionState{rule.PromotionActive}}, store.Sort{}, "p0 p2"},
-			{promotion.PromotionFilter{States: []rule.PromotionState{rule.PromotionScheduled, rule.PromotionDisabled}}, store.Sort{}, "p1 p3 p4"},
-			{promotion.PromotionFilter{States: []rule.PromotionState{rule.PromotionExpired}}, store.Sort{}, ""},
+			{promotion.Filter{}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{promotion.Filter{}, store.Sort{By: store.SortName}, "p1 p3 p0 p2 p4"},
+			{promotion.Filter{}, store.Sort{By: store.SortName, Descending: true}, "p4 p2 p0 p3 p1"},
+			{promotion.Filter{}, store.Sort{By: store.SortCreatedAt, Descending: true}, "p4 p3 p2 p1 p0"},
+			{promotion.Filter{Search: "apple"}, store.Sort{}, "p1 p3"},
+			{promotion.Filter{Search: "etu"}, store.Sort{}, "p0"},
+			{promotion.Filter{Search: "PIE app"}, store.Sort{}, "p3"},
+			{promotion.Filter{NameLike: new("apple")}, store.Sort{}, "p1"},
+			{promotion.Filter{NameLike: new("APPLE*")}, store.Sort{}, "p1 p3"},
+			{promotion.Filter{NameLike: new("*apple")}, store.Sort{}, "p1"},
+			{promotion.Filter{NameLike: new("*pie")}, store.Sort{}, "p3"},
+			{promotion.Filter{NameLike: new("*ppl*")}, store.Sort{}, "p1 p3"},
+			{promotion.Filter{NameLike: new("ppl*")}, store.Sort{}, ""},
+			{promotion.Filter{NameLike: new("*longer than any name")}, store.Sort{}, ""},
+			{promotion.Filter{NameLike: new("*A 2")}, store.Sort{}, "p4"},
+			{promotion.Filter{NameLike: new("é*")}, store.Sort{}, "p0"},
+			{promotion.Filter{NameLike: new("*DE")}, store.Sort{}, "p0"},
+			{promotion.Filter{NameLike: new("*")}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{promotion.Filter{NameLike: new("**")}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{promotion.Filter{NameLike: new("")}, store.Sort{}, ""},
+			{promotion.Filter{NameLike: new(`\*`)}, store.Sort{}, ""},
+			{promotion.Filter{NameLike: new("%a%")}, store.Sort{}, ""},
+			{promotion.Filter{IDs: []string{"p4", "p1", "none"}}, store.Sort{}, "p1 p4"},
+			{promotion.Filter{Names: []string{"Zebra"}}, store.Sort{}, "p2"},
+			{promotion.Filter{Types: []rule.PromotionType{rule.XForY}}, store.Sort{}, ""},
+			{promotion.Filter{Enabled: new(true)}, store.Sort{}, "p0 p2 p4"},
+			{promotion.Filter{Automatic: new(true)}, store.Sort{}, ""},
+			{promotion.Filter{States: []rule.PromotionState{rule.PromotionActive}}, store.Sort{}, "p0 p2"},
+			{promotion.Filter{States: []rule.PromotionState{rule.PromotionScheduled, rule.PromotionDisabled}}, store.Sort{}, "p1 p3 p4"},
+			{promotion.Filter{States: []rule.PromotionState{rule.PromotionExpired}}, store.Sort{}, ""},
 		} {
 			var ids []string
 			var after *string
@@ -327,10 +327,10 @@ func promotionListed(d *storetest.SharedStore) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, len(ids), total)
 		}
-		_, err := d.Promotions.List(t.Context(), promotion.PromotionFilter{Names: []string{"\x00"}}, store.ListQuery{})
+		_, err := d.Promotions.List(t.Context(), promotion.Filter{Names: []string{"\x00"}}, store.ListQuery{})
 		storetest.RequireError(t, err, store.Invalid, "filter", "UTF-8")
 		for _, bad := range []string{"a*b", "***", "\x00*"} {
-			_, err := d.Promotions.List(t.Context(), promotion.PromotionFilter{NameLike: &bad}, store.ListQuery{})
+			_, err := d.Promotions.List(t.Context(), promotion.Filter{NameLike: &bad}, store.ListQuery{})
 			storetest.RequireError(t, err, store.Invalid, "filter", "compares name")
 		}
 	}

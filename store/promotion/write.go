@@ -18,7 +18,7 @@ import (
 
 // Create creates a promotion; an empty id means a new one. INVALID and UNPROCESSABLE
 // name each wrong member.
-func (s *Service) Create(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*rule.Promotion, error) {
+func (s *Service) Create(ctx context.Context, actor store.Actor, id string, change Change) (*rule.Promotion, error) {
 	change, err := change.expand(false)
 	if err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func (s *Service) Create(ctx context.Context, actor store.Actor, id string, chan
 	})
 }
 
-// PromotionUpdate is the result of an update.
-type PromotionUpdate struct {
+// Update is the result of an update.
+type Update struct {
 	Promotion    *rule.Promotion // with dryRun as it would be
 	CodesDeleted int             // codes that the update deletes
 }
@@ -65,12 +65,12 @@ type PromotionUpdate struct {
 // its automatic code. dryRun changes
 // nothing and returns what would happen. It returns NOT_FOUND if there is none, and INVALID and
 // UNPROCESSABLE as Create does.
-func (s *Service) Update(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
+func (s *Service) Update(ctx context.Context, actor store.Actor, id string, change Change, dryRun bool) (*Update, error) {
 	change, err := change.expand(true)
 	if err != nil {
 		return nil, err
 	}
-	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*PromotionUpdate, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Update, error) {
 		w, _, err := s.startWrite(ctx, t)
 		if err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, id string, chan
 		if err != nil {
 			return nil, err
 		}
-		result := &PromotionUpdate{CodesDeleted: deleted}
+		result := &Update{CodesDeleted: deleted}
 		if dryRun {
 			result.Promotion = rule.NewPromotion(source, w.Now)
 			result.Promotion.CreatedAt, result.Promotion.UpdatedAt = existing.CreatedAt, existing.UpdatedAt
@@ -108,8 +108,8 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, id string, chan
 	})
 }
 
-// PromotionDeletion is the result of a deletion.
-type PromotionDeletion struct {
+// Deletion is the result of a deletion.
+type Deletion struct {
 	CodesDeleted int
 	UsagesKept   int // usages that can still be listed and released
 }
@@ -118,8 +118,8 @@ type PromotionDeletion struct {
 // claim from then on. Its usages stay for their retention: they can be listed by
 // its id, and redemptions can be released. dryRun changes nothing and returns
 // what would happen. NOT_FOUND when there is none.
-func (s *Service) Delete(ctx context.Context, actor store.Actor, id string, dryRun bool) (PromotionDeletion, error) {
-	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (done PromotionDeletion, err error) {
+func (s *Service) Delete(ctx context.Context, actor store.Actor, id string, dryRun bool) (Deletion, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (done Deletion, err error) {
 		w, _, err := s.startWrite(ctx, t)
 		if err != nil {
 			return done, err
@@ -136,7 +136,7 @@ func (s *Service) Delete(ctx context.Context, actor store.Actor, id string, dryR
 		if err != nil || dryRun {
 			return done, err
 		}
-		return done, w.Recorded(ctx, PromotionKind, existing.ID, func() error { return code.Archive(ctx, w.Tx, existing) })
+		return done, w.Recorded(ctx, Kind, existing.ID, func() error { return code.Archive(ctx, w.Tx, existing) })
 	})
 }
 
@@ -201,7 +201,7 @@ func countDeletedCodes(ctx context.Context, t *db.Tx, existing *rule.Promotion, 
 
 // upsertRecorded is upsertPromotion, and records what changed.
 func upsertRecorded(ctx context.Context, w *authoring.Writer, existing *rule.Promotion, source *rule.Source, number int64) error {
-	return w.Recorded(ctx, PromotionKind, source.ID, func() error {
+	return w.Recorded(ctx, Kind, source.ID, func() error {
 		_, err := upsertPromotion(ctx, w, existing, source, number)
 		return err
 	})

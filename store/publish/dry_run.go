@@ -11,7 +11,7 @@ import (
 // DryRun returns what a publication of a catalog would change now, and writes nothing. It reads as much as the
 // publication: for many changes all products, else only those that changed. most bounds the list, not the counts.
 // NOT_FOUND for an unknown catalog.
-func (s *Service) DryRun(ctx context.Context, catalogID string, most int, progress PublishProgress) (differences *compare.Differences, err error) {
+func (s *Service) DryRun(ctx context.Context, catalogID string, most int, progress Progress) (differences *compare.Differences, err error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
@@ -35,7 +35,7 @@ func (s *Service) DryRun(ctx context.Context, catalogID string, most int, progre
 
 // dryDifferences compares the release that the plan would make with the served one. It builds all its products, for their
 // versions.
-func (w *releaseWriter) dryDifferences(ctx context.Context, most int, progress PublishProgress) (_ *compare.Differences, err error) {
+func (w *releaseWriter) dryDifferences(ctx context.Context, most int, progress Progress) (_ *compare.Differences, err error) {
 	if err := w.readServed(ctx); err != nil {
 		return nil, err
 	}

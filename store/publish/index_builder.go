@@ -52,7 +52,7 @@ type postings struct {
 	body  []byte // an index.OccurrenceList
 }
 
-// defaultWordBytes is the default of PublishConfig.WordBytes.
+// defaultWordBytes is the default of Config.WordBytes.
 const defaultWordBytes = 64 << 20
 
 // add adds the words of a product in its languages.

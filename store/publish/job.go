@@ -79,9 +79,9 @@ func (s *Service) RequestPublication(ctx context.Context, actor store.Actor, cat
 	if err != nil {
 		return nil, err
 	}
-	input, kind := publishInput{CatalogID: catalogID, Serve: request.Serve, ReleaseNotes: request.Notes}, job.JobPublish
+	input, kind := publishInput{CatalogID: catalogID, Serve: request.Serve, ReleaseNotes: request.Notes}, job.Publish
 	if request.DryRun {
-		input, kind = publishInput{CatalogID: catalogID}, job.JobPublishDryRun
+		input, kind = publishInput{CatalogID: catalogID}, job.PublishDryRun
 	} else if request.Serve && hold.Holds() {
 		input.Ends = hold.Below
 	}
@@ -125,7 +125,7 @@ func (s *Service) RunDryRun(ctx context.Context, task *job.Job, progress func(do
 // or when the release is no longer kept.
 func (s *Service) ReleaseOfJob(ctx context.Context, task *job.Job) (*segment.Release, error) {
 	var result publishResult
-	if task.Kind != job.JobPublish || task.State != job.JobSucceeded || json.Unmarshal(task.Result, &result) != nil {
+	if task.Kind != job.Publish || task.State != job.Succeeded || json.Unmarshal(task.Result, &result) != nil {
 		return nil, store.NotFoundf(nil, "The job has made no release.")
 	}
 	return segment.KeptRelease(ctx, s.db.Reader, result.ReleaseID)
@@ -133,7 +133,7 @@ func (s *Service) ReleaseOfJob(ctx context.Context, task *job.Job) (*segment.Rel
 
 // DifferencesOfJob returns what a dry run found; nil for another job, and until it is done.
 func DifferencesOfJob(task *job.Job) (*compare.DifferenceSummary, error) {
-	if task.Kind != job.JobPublishDryRun || task.State != job.JobSucceeded {
+	if task.Kind != job.PublishDryRun || task.State != job.Succeeded {
 		return nil, nil
 	}
 	found := &compare.DifferenceSummary{}
@@ -143,7 +143,7 @@ func DifferencesOfJob(task *job.Job) (*compare.DifferenceSummary, error) {
 // CatalogOfJob returns the id of the catalog that a job publishes; empty for another job.
 func CatalogOfJob(task *job.Job) string {
 	var input publishInput
-	if task.Kind != job.JobPublish && task.Kind != job.JobPublishDryRun || json.Unmarshal(task.Input, &input) != nil {
+	if task.Kind != job.Publish && task.Kind != job.PublishDryRun || json.Unmarshal(task.Input, &input) != nil {
 		return ""
 	}
 	return input.CatalogID

@@ -87,7 +87,7 @@ const missingFile = "missing_file"
 type publicationPlan struct {
 	in            db.Session
 	renew         func(context.Context) error // lets the snapshot behind in follow the database, if nothing authored changed
-	source        *catalog.CatalogSource
+	source        *catalog.Source
 	served        int64            // number of the served release; 0 for none
 	shown         segment.Release  // the same with its revision, format and locale alone
 	servedRelease *segment.Release // the same, if findParent read it; else nil
@@ -134,11 +134,11 @@ type attachment struct {
 
 // readCatalog reads the catalog. NOT_FOUND for an unknown id.
 func (p *publicationPlan) readCatalog(ctx context.Context, id string) error {
-	source, found, err := db.One(ctx, p.in, func(rows *sql.Rows) (*catalog.CatalogSource, error) {
+	source, found, err := db.One(ctx, p.in, func(rows *sql.Rows) (*catalog.Source, error) {
 		var body []byte
 		var served sql.NullInt64
 		p.hold = routing.Hold{CatalogID: id}
-		c := &catalog.CatalogSource{}
+		c := &catalog.Source{}
 		if err := rows.Scan(&body, &served, &p.hold.Below, &p.hold.RolledBackFrom, &p.revision, &p.shown.Revision, &p.shown.Format, &p.shown.Locale); err != nil {
 			return nil, err
 		}

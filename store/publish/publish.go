@@ -25,15 +25,15 @@ import (
 // rolled back while the release is built: the release is kept, but not served.
 //
 // A whole release needs about 0.4 kB of memory for each live product, as much
-// again for the garbage collector, and twice PublishConfig.WordBytes. Texts stay
+// again for the garbage collector, and twice Config.WordBytes. Texts stay
 // on disk. A delta reads sort keys, and lists of which something changes: up to 0.15 kB for each product.
-func (s *Service) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
+func (s *Service) Publish(ctx context.Context, actor store.Actor, catalogID string, progress Progress) (*segment.Release, error) {
 	return s.PublishWithNotes(ctx, actor, catalogID, ReleaseNotes{}, progress)
 }
 
 // PublishWithNotes is Publish with notes for a new release. A release that is served already keeps its own.
 // UNPROCESSABLE for notes that are too long.
-func (s *Service) PublishWithNotes(ctx context.Context, actor store.Actor, catalogID string, notes ReleaseNotes, progress PublishProgress) (*segment.Release, error) {
+func (s *Service) PublishWithNotes(ctx context.Context, actor store.Actor, catalogID string, notes ReleaseNotes, progress Progress) (*segment.Release, error) {
 	if err := notes.check(); err != nil {
 		return nil, err
 	}
@@ -42,13 +42,13 @@ func (s *Service) PublishWithNotes(ctx context.Context, actor store.Actor, catal
 
 // PublishUnlessHeld is Publish for callers that nobody told to publish, such as an
 // import. For a catalog that was rolled back it returns a *routing.HeldError.
-func (s *Service) PublishUnlessHeld(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
+func (s *Service) PublishUnlessHeld(ctx context.Context, actor store.Actor, catalogID string, progress Progress) (*segment.Release, error) {
 	return s.publish(ctx, actor, catalogID, publication{serve: true}, progress)
 }
 
 // Preview makes a release without serving it. View shows it to shoppers who
 // request its number, and Releases.Serve serves it.
-func (s *Service) Preview(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
+func (s *Service) Preview(ctx context.Context, actor store.Actor, catalogID string, progress Progress) (*segment.Release, error) {
 	return s.publish(ctx, actor, catalogID, publication{}, progress)
 }
 
@@ -58,7 +58,7 @@ const buildsAtMost = 3
 // publish builds a release. It starts again if its release was swept as dead, for example because the
 // server was suspended or the database's clock was changed. If there was no room for new sort keys, it starts again with a
 // delta upon the base, and then with a whole release.
-func (s *Service) publish(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (made *segment.Release, err error) {
+func (s *Service) publish(ctx context.Context, actor store.Actor, catalogID string, how publication, progress Progress) (made *segment.Release, err error) {
 	for range buildsAtMost {
 		made, err = s.build(ctx, actor, catalogID, &how, progress)
 		switch {
@@ -80,7 +80,7 @@ func (s *Service) publish(ctx context.Context, actor store.Actor, catalogID stri
 //   - it publishes the release, and serves it unless it is a preview.
 //
 // Whenever it returns the served release, it ends the publication's hold.
-func (s *Service) build(ctx context.Context, actor store.Actor, catalogID string, how *publication, progress PublishProgress) (*segment.Release, error) {
+func (s *Service) build(ctx context.Context, actor store.Actor, catalogID string, how *publication, progress Progress) (*segment.Release, error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}

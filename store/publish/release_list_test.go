@@ -79,7 +79,7 @@ func releaseServedLater(backend storetest.Backend) func(*testing.T) {
 		}{{2, store.AuditRolledBack, true}, {1, store.AuditPublished, true}, {2, store.AuditRolledBack, true}, {0, store.AuditPublished, false}} {
 			_, err := s.Releases.Serve(t.Context(), storetest.Actor, ids[step.release])
 			require.NoError(t, err)
-			found, err := s.Audit.Events(t.Context(), audit.AuditFilter{Kind: store.AuditCatalog}, store.Page{First: new(1)})
+			found, err := s.Audit.Events(t.Context(), audit.Filter{Kind: store.AuditCatalog}, store.Page{First: new(1)})
 			require.NoError(t, err)
 			require.Equal(t, step.action, found.Items[0].Action, "release %s", ids[step.release])
 			held, err := s.Releases.HeldCatalogs(t.Context())

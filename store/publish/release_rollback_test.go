@@ -84,7 +84,7 @@ func releaseHeld(backend storetest.Backend) func(*testing.T) {
 				task, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true)
 				require.NoError(t, err)
 				storetest.RunWorker(t, s)
-				testkit.Eventually(t, job.JobSucceeded, func() job.JobState {
+				testkit.Eventually(t, job.Succeeded, func() job.State {
 					task, err = s.Jobs.Get(t.Context(), task.ID)
 					require.NoError(t, err)
 					return task.State
@@ -176,18 +176,18 @@ func releaseHeldEarlierPublish(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		serveRelease(t, s, ids[1])
 		storetest.RunWorker(t, s)
-		reached := func(task *job.Job) func() job.JobState {
-			return func() job.JobState {
+		reached := func(task *job.Job) func() job.State {
+			return func() job.State {
 				now, err := s.Jobs.Get(t.Context(), task.ID)
 				require.NoError(t, err)
 				return now.State
 			}
 		}
-		testkit.Eventually(t, job.JobFailed, reached(before))
+		testkit.Eventually(t, job.Failed, reached(before))
 		require.Equal(t, "Two", anvilName(t, s))
 		after, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true)
 		require.NoError(t, err)
-		testkit.Eventually(t, job.JobSucceeded, reached(after))
+		testkit.Eventually(t, job.Succeeded, reached(after))
 		require.Equal(t, "Queued", anvilName(t, s))
 	}
 }

@@ -31,7 +31,7 @@ func schedule(t *testing.T, s *shop.Store, label string) *job.Job {
 	task, err := s.Publisher.RequestPublication(t.Context(), storetest.Actor, "main",
 		publish.PublicationRequest{Serve: true, Notes: publish.ReleaseNotes{Label: label}, At: time.Now().Add(time.Hour).Truncate(time.Millisecond)})
 	require.NoError(t, err)
-	require.Equal(t, job.JobScheduled, task.State)
+	require.Equal(t, job.Scheduled, task.State)
 	return task
 }
 
@@ -44,7 +44,7 @@ func comesDue(t *testing.T, backend storetest.Backend) {
 
 func scheduledIDs(t *testing.T, s *shop.Store) (ids []string) {
 	t.Helper()
-	tasks, err := s.Jobs.Scheduled(t.Context(), job.JobPublish)
+	tasks, err := s.Jobs.Scheduled(t.Context(), job.Publish)
 	require.NoError(t, err)
 	for _, task := range tasks {
 		ids = append(ids, task.ID)
@@ -69,17 +69,17 @@ func scheduledWaits(backend storetest.Backend) func(*testing.T) {
 		at, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true)
 		require.NoError(t, err)
 		require.NotEqual(t, task.ID, at.ID)
-		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, s, at.ID).State)
+		require.Equal(t, job.Succeeded, storetest.WaitForJob(t, s, at.ID).State)
 		require.Equal(t, []string{task.ID, other.ID}, scheduledIDs(t, s))
 		canceled, err := s.Jobs.Cancel(t.Context(), storetest.Actor, task.ID)
 		require.NoError(t, err)
-		require.Equal(t, job.JobCanceled, canceled.State)
+		require.Equal(t, job.Canceled, canceled.State)
 		require.Equal(t, []string{other.ID}, scheduledIDs(t, s))
 		comesDue(t, backend)
-		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, s, other.ID).State)
+		require.Equal(t, job.Succeeded, storetest.WaitForJob(t, s, other.ID).State)
 		canceled, err = s.Jobs.Get(t.Context(), task.ID)
 		require.NoError(t, err)
-		require.Equal(t, job.JobCanceled, canceled.State)
+		require.Equal(t, job.Canceled, canceled.State)
 		require.Zero(t, canceled.StartedAt)
 	}
 }
@@ -98,7 +98,7 @@ func scheduledOnce(backend storetest.Backend) func(*testing.T) {
 			storetest.RunWorker(t, server)
 		}
 		done := storetest.WaitForJob(t, servers[1], task.ID)
-		require.Equal(t, job.JobSucceeded, done.State, done.Error)
+		require.Equal(t, job.Succeeded, done.State, done.Error)
 		made, err := servers[2].Publisher.ReleaseOfJob(t.Context(), done)
 		require.NoError(t, err)
 		require.Equal(t, []any{"winter", storetest.Actor}, []any{made.Label, made.Actor})
@@ -126,11 +126,11 @@ func scheduledHeld(backend storetest.Backend) func(*testing.T) {
 		}
 		due(before.ID)
 		failed := storetest.WaitForJob(t, s, before.ID)
-		require.Equal(t, job.JobFailed, failed.State)
+		require.Equal(t, job.Failed, failed.State)
 		require.Contains(t, failed.Error, "rolled back from release")
 		require.Equal(t, "Two", anvilName(t, s), "the catalog stays rolled back")
 		due(after.ID)
-		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, s, after.ID).State, "who requested it knew of the roll-back")
+		require.Equal(t, job.Succeeded, storetest.WaitForJob(t, s, after.ID).State, "who requested it knew of the roll-back")
 		require.Equal(t, "Four", anvilName(t, s))
 	}
 }

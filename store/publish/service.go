@@ -23,8 +23,8 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// PublishProgress is called with the number of products written, and the total.
-type PublishProgress func(done, total int)
+// Progress is called with the number of products written, and the total.
+type Progress func(done, total int)
 
 // publishBatch is the number of products written in one transaction.
 const publishBatch = 1000
@@ -70,11 +70,11 @@ type Service struct {
 	wordBytes int    // memory for words; 0 is the default
 	kept      int    // newest releases of a catalog; 0 is all
 	factor    int    // layerFactor
-	left      func() // PublishConfig.Left
+	left      func() // Config.Left
 }
 
-// PublishConfig configures a Service.
-type PublishConfig struct {
+// Config configures a Service.
+type Config struct {
 	WordBytes int    // memory for the words of products, and as much again for the other indexes; 0 means 64 MiB
 	Whole     bool   // publish whole releases, no deltas
 	Kept      int    // releases of a catalog to keep for rolling back; 0 is all
@@ -83,6 +83,6 @@ type PublishConfig struct {
 }
 
 // NewService returns a service for a database.
-func NewService(d *db.DB, jobs *job.Service, releases *release.Service, config PublishConfig) *Service {
+func NewService(d *db.DB, jobs *job.Service, releases *release.Service, config Config) *Service {
 	return &Service{db: d, jobs: jobs, releases: releases, whole: config.Whole, wordBytes: config.WordBytes, kept: config.Kept, factor: cmp.Or(config.Factor, layerFactor), left: config.Left}
 }

@@ -21,7 +21,7 @@ func noLayer(id string) string {
 
 // sweepReleases deletes unfinished releases of dead builds, and superseded
 // releases. It keeps the newest of each
-// catalog (PublishConfig.Kept), those served within the last hour, at most 20 in
+// catalog (Config.Kept), those served within the last hour, at most 20 in
 // all, those that are retained, and the layers of these.
 func (s *Service) sweepReleases(ctx context.Context, actor store.Actor) error {
 	for range maxLayers { // again for the layers of those that are gone: a layer is dead once no release has it

@@ -26,7 +26,7 @@ func newReleaseWriter(s *Service, actor store.Actor, p *publicationPlan, release
 }
 
 // writeAuthored writes what it reads from authored data: the files and products of the plan.
-func (w *releaseWriter) writeAuthored(ctx context.Context, progress PublishProgress) error {
+func (w *releaseWriter) writeAuthored(ctx context.Context, progress Progress) error {
 	return w.steps(ctx, w.readServed, w.files, func(ctx context.Context) error { return w.products(ctx, progress) })
 }
 
@@ -122,7 +122,7 @@ func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) er
 
 // products writes blocks, sales and prices, and collects words and indexes, while the next batch is built. It calls progress
 // after each batch, and sets the release's languages in the end.
-func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) error {
+func (w *releaseWriter) products(ctx context.Context, progress Progress) error {
 	total := len(w.plan.order)
 	type batch struct {
 		products []*builtProduct

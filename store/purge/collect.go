@@ -167,7 +167,7 @@ func readSeen(ctx context.Context, in db.Session) (seen, error) {
 	fmt.Fprintf(digest, "%d %q %q\n", settings.PageLength, settings.Currency, settings.Locale)
 	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
 		var id string
-		var source catalog.CatalogSource
+		var source catalog.Source
 		is := served{Ended: map[int64]int64{}}
 		if err := rows.Scan(&id, db.JSON{Into: &source}, &is.ReleaseID); err != nil {
 			return none, err

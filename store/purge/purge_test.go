@@ -110,7 +110,7 @@ func TestCollectedChanges(t *testing.T) {
 				storetest.Import(t, s, storetest.ChangedShopLine("catalog", "main", `"name":"Main"`, `"name":"Main","currency":"EUR"`))
 			}, []string{everything}},
 			{"settings", func() {
-				_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &pageLength})
+				_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.Change{PageLength: &pageLength})
 				require.NoError(t, err)
 			}, []string{everything}},
 			{"a third catalog", func() {

@@ -11,8 +11,8 @@ import (
 	"portico/store/promotion/code"
 )
 
-// SettingsChange has the new values; nil keeps a value.
-type SettingsChange struct {
+// Change has the new values; nil keeps a value.
+type Change struct {
 	PageLength *int    `json:"pageLength,omitempty"`
 	Currency   *string `json:"currency,omitempty"`
 	Locale     *string `json:"locale,omitempty"`
@@ -36,7 +36,7 @@ func (s *Service) Cached() (settings *store.Settings, ok bool) {
 
 // Update changes settings and returns all of them, or UNPROCESSABLE for each member
 // that is out of range, and for CodesIgnoreCase if two codes differ in case alone (code.CheckCase).
-func (s *Service) Update(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {
+func (s *Service) Update(ctx context.Context, actor store.Actor, change Change) (*store.Settings, error) {
 	if err := change.Nulls.Apply([]string{"page_length", "currency", "locale", "low_stock_threshold", "codes_ignore_case"}, nil); err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, change Settings
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*store.Settings, error) {
 		w := &authoring.Writer{Tx: t, DB: s.db}
-		if err := w.Recorded(ctx, SettingsKind, SettingsKind.Name, func() error { return change.write(ctx, t) }); err != nil {
+		if err := w.Recorded(ctx, Kind, Kind.Name, func() error { return change.write(ctx, t) }); err != nil {
 			return nil, err
 		}
 		settings, err := db.ReadSettings(ctx, t.Session)
@@ -58,7 +58,7 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, change Settings
 }
 
 // check adds an error for each member that is out of range.
-func (c SettingsChange) check(f *authoring.Validator) {
+func (c Change) check(f *authoring.Validator) {
 	if c.PageLength != nil {
 		f.Between("page_length", *c.PageLength, store.MinPageLength, store.MaxPageLength)
 	}
@@ -74,7 +74,7 @@ func (c SettingsChange) check(f *authoring.Validator) {
 }
 
 // write changes the row of the settings.
-func (c SettingsChange) write(ctx context.Context, t *db.Tx) error {
+func (c Change) write(ctx context.Context, t *db.Tx) error {
 	_, err := t.Exec(ctx, `
 		UPDATE settings
 		SET page_length = COALESCE(CAST($1 AS BIGINT), page_length),
@@ -89,7 +89,7 @@ func (c SettingsChange) write(ctx context.Context, t *db.Tx) error {
 }
 
 // keeps reports whether the change leaves the settings as they are.
-func (c SettingsChange) keeps(s *store.Settings) bool {
+func (c Change) keeps(s *store.Settings) bool {
 	return same(c.PageLength, s.PageLength) && same(c.Currency, s.Currency) && same(c.Locale, s.Locale) &&
 		same(c.LowStockThreshold, s.LowStockThreshold) && same(c.CodesIgnoreCase, s.CodesIgnoreCase)
 }

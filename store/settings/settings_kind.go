@@ -8,8 +8,8 @@ import (
 	"portico/store/db"
 )
 
-// SettingsKind is the kind of the settings. A shop has one row of them, whose id is 1 in the table and "settings" outside.
-var SettingsKind = authoring.Kind{
+// Kind is the kind of the settings. A shop has one row of them, whose id is 1 in the table and "settings" outside.
+var Kind = authoring.Kind{
 	Name: "settings", Create: func() authoring.Source { return &settingsSource{} },
 	Write: writeSettings, Export: exportSettings,
 	Column: `CASE WHEN id = 1 THEN 'settings' END`,
@@ -35,12 +35,12 @@ func (s *settingsSource) Check(f *authoring.Validator) {
 }
 
 // ChangeOf returns what a settings line changes; nothing for another line.
-func ChangeOf(source authoring.Source) SettingsChange {
+func ChangeOf(source authoring.Source) Change {
 	s, is := source.(*settingsSource)
 	if !is {
-		return SettingsChange{}
+		return Change{}
 	}
-	return SettingsChange{PageLength: s.PageLength, Currency: s.Currency, Locale: s.Locale, LowStockThreshold: s.LowStockThreshold, CodesIgnoreCase: s.CodesIgnoreCase}
+	return Change{PageLength: s.PageLength, Currency: s.Currency, Locale: s.Locale, LowStockThreshold: s.LowStockThreshold, CodesIgnoreCase: s.CodesIgnoreCase}
 }
 
 // writeSettings writes the last of the sources, unless it equals the stored settings.

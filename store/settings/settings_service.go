@@ -1,6 +1,6 @@
 // Package settings reads and changes the shop's settings: page length, currency, locale, when stock is low, and
 // whether codes have a case.
-// Service and SettingsChange are its main types. It may import store, authoring, db
+// Service and Change are its main types. It may import store, authoring, db
 // and promotion/code.
 package settings
 

@@ -66,9 +66,9 @@ func writeAgedRows(t *testing.T, s *shop.Store, name string) {
 	require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 	_, err = s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: name, Units: 1})
 	require.NoError(t, err)
-	task, err := s.Jobs.Cancel(t.Context(), storetest.Actor, storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 1}).ID)
+	task, err := s.Jobs.Cancel(t.Context(), storetest.Actor, storetest.GenerateCodes(t, s, code.Generation{PromotionID: "p", Count: 1}).ID)
 	require.NoError(t, err)
-	require.Equal(t, job.JobCanceled, task.State)
+	require.Equal(t, job.Canceled, task.State)
 	client, _, err := s.Access.CreateClient(t.Context(), storetest.Actor, name, access.Scopes())
 	require.NoError(t, err)
 	_, err = s.Access.RevokeClient(t.Context(), storetest.Actor, client.ID)
@@ -168,9 +168,9 @@ func skewYearBehind(backend storetest.Backend) func(*testing.T) {
 		right, behind := openSkewed(t, backend, -oneYear)
 		db := backend.SQL(t)
 		writeAgedRows(t, behind, "one")
-		task := storetest.GenerateCodes(t, behind, code.CodeGeneration{PromotionID: "p", Count: 1})
+		task := storetest.GenerateCodes(t, behind, code.Generation{PromotionID: "p", Count: 1})
 		stop := storetest.RunWorker(t, behind)
-		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, behind, task.ID).State)
+		require.Equal(t, job.Succeeded, storetest.WaitForJob(t, behind, task.ID).State)
 		stop()
 		rows := func() map[string]int {
 			all := agedRows(t, db)
@@ -250,7 +250,7 @@ func skewPromotions(backend storetest.Backend) func(*testing.T) {
 		}
 		requireTaken(storetest.AddCodes(ahead, "other", "HELD"))
 
-		change := promotion.PromotionChange{End: new(time.Now().Add(2 * oneYear).Format(storetest.TimeFormat))}
+		change := promotion.Change{End: new(time.Now().Add(2 * oneYear).Format(storetest.TimeFormat))}
 		tried, err := ahead.Promotions.Update(t.Context(), storetest.Actor, "p", change, true)
 		require.NoError(t, err)
 		require.Zero(t, tried.CodesDeleted)

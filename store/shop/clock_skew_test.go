@@ -100,7 +100,7 @@ func skewJobs(backend storetest.Backend) func(*testing.T) {
 		stop := stepClocks(t, clocks...)
 		var jobs []*job.Job
 		for range 3 {
-			jobs = append(jobs, storetest.GenerateCodes(t, stores[0], code.CodeGeneration{PromotionID: "p", Count: count}))
+			jobs = append(jobs, storetest.GenerateCodes(t, stores[0], code.Generation{PromotionID: "p", Count: count}))
 		}
 		for _, s := range stores {
 			storetest.RunWorker(t, s)
@@ -108,7 +108,7 @@ func skewJobs(backend storetest.Backend) func(*testing.T) {
 		}
 		for _, task := range jobs {
 			task = storetest.WaitForJob(t, stores[0], task.ID)
-			require.Equal(t, job.JobSucceeded, task.State, task.Error)
+			require.Equal(t, job.Succeeded, task.State, task.Error)
 			require.Equal(t, count, task.Done)
 		}
 		for _, s := range stores {

@@ -60,13 +60,13 @@ func BenchmarkCodes(b *testing.B) {
 			done := make(chan struct{})
 			go func() { defer close(done); s.Jobs.Work(working) }()
 			for b.Loop() {
-				task, _, err := s.Codes.Generate(b.Context(), actor, code.CodeGeneration{PromotionID: "p", Count: size})
+				task, _, err := s.Codes.Generate(b.Context(), actor, code.Generation{PromotionID: "p", Count: size})
 				require.NoError(b, err)
 				for task.FinishedAt.IsZero() {
 					task, err = s.Jobs.Get(b.Context(), task.ID)
 					require.NoError(b, err)
 				}
-				require.Equal(b, job.JobSucceeded, task.State)
+				require.Equal(b, job.Succeeded, task.State)
 				n += size
 			}
 			rate(b, n)

@@ -29,7 +29,7 @@ func TestCopy(t *testing.T) {
 		require.NoError(t, err)
 		_, _, err = s.Access.CreateClient(t.Context(), storetest.Actor, "A till", access.Scopes())
 		require.NoError(t, err)
-		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3}})
+		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3}})
 		require.NoError(t, err)
 		storetest.RunWorker(t, s)
 		started, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true)

@@ -95,8 +95,8 @@ func PromotionQueries() (list []Query) {
 				Query{"codes after a cursor by " + fmt.Sprint(sort), codes.SQL(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 		}
 	}
-	for _, filter := range []code.Filter{{Prefix: "p01"}, {States: []code.CodeState{code.CodeAvailable}}, {States: []code.CodeState{code.CodeSpent}},
-		{Prefix: "p01", States: []code.CodeState{code.CodeAvailable}}} {
+	for _, filter := range []code.Filter{{Prefix: "p01"}, {States: []code.State{code.CodeAvailable}}, {States: []code.State{code.CodeSpent}},
+		{Prefix: "p01", States: []code.State{code.CodeAvailable}}} {
 		l := code.CodesOf(7, 1)
 		l.Conditions = append(l.Conditions, filter.Conditions(rule.PromotionActive)...)
 		where, args := l.Where(nil, nil)

@@ -26,8 +26,8 @@ func secret(text string) *gateway.Secret {
 }
 
 // cardProcessor is a complete configuration of the card processor.
-func cardProcessor() gateway.GatewayChange {
-	return gateway.GatewayChange{MerchantID: new("m-1"), Username: new("shop"), Password: secret(password), Enabled: new(true)}
+func cardProcessor() gateway.Change {
+	return gateway.Change{MerchantID: new("m-1"), Username: new("shop"), Password: secret(password), Enabled: new(true)}
 }
 
 func TestGateways(t *testing.T) {
@@ -48,7 +48,7 @@ func gatewaysListed(backend storetest.Backend) func(*testing.T) {
 		list, err := s.Gateways.List(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []*gateway.Gateway{
-			{Slug: gateway.GatewayCardProcessor, Name: "Card Processor"}, {Slug: gateway.GatewayManual, Name: "Manual"},
+			{Slug: gateway.CardProcessor, Name: "Card Processor"}, {Slug: gateway.Manual, Name: "Manual"},
 		}, list)
 		require.False(t, list[0].Configured())
 		for _, slug := range []string{"", "stripe", "CARD_PROCESSOR"} {
@@ -66,23 +66,23 @@ func gatewayMerged(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t, storetest.WithClock(clock))
 		g, err := s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", cardProcessor())
 		require.NoError(t, err)
-		require.Equal(t, &gateway.Gateway{Slug: gateway.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
+		require.Equal(t, &gateway.Gateway{Slug: gateway.CardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
 			PasswordSet: true, Fingerprint: g.Fingerprint, ChangedAt: testkit.Noon, ChangedBy: storetest.Actor}, g)
 		require.Len(t, g.Fingerprint, 16)
 		for _, c := range []struct {
 			name   string
-			change gateway.GatewayChange
+			change gateway.Change
 			want   func(*gateway.Gateway)
 		}{
-			{"nothing", gateway.GatewayChange{}, func(*gateway.Gateway) {}},
-			{"a name", gateway.GatewayChange{Name: new("Cards")}, func(g *gateway.Gateway) { g.Name = "Cards" }},
-			{"an empty name", gateway.GatewayChange{Name: new("")}, func(*gateway.Gateway) {}},
-			{"disabled, for tests", gateway.GatewayChange{Enabled: new(false), Test: new(true)}, func(g *gateway.Gateway) { g.Enabled, g.Test = false, true }},
-			{"a username", gateway.GatewayChange{Username: new("other")}, func(g *gateway.Gateway) { g.Login = "other" }},
-			{"the mask for the password", gateway.GatewayChange{Password: secret(gateway.SecretMask)}, func(*gateway.Gateway) {}},
-			{"what was read, sent back whole", gateway.GatewayChange{Name: new("Cards"), Enabled: new(true), Test: new(true), MerchantID: new("m-1"), Password: secret(gateway.SecretMask)},
+			{"nothing", gateway.Change{}, func(*gateway.Gateway) {}},
+			{"a name", gateway.Change{Name: new("Cards")}, func(g *gateway.Gateway) { g.Name = "Cards" }},
+			{"an empty name", gateway.Change{Name: new("")}, func(*gateway.Gateway) {}},
+			{"disabled, for tests", gateway.Change{Enabled: new(false), Test: new(true)}, func(g *gateway.Gateway) { g.Enabled, g.Test = false, true }},
+			{"a username", gateway.Change{Username: new("other")}, func(g *gateway.Gateway) { g.Login = "other" }},
+			{"the mask for the password", gateway.Change{Password: secret(gateway.SecretMask)}, func(*gateway.Gateway) {}},
+			{"what was read, sent back whole", gateway.Change{Name: new("Cards"), Enabled: new(true), Test: new(true), MerchantID: new("m-1"), Password: secret(gateway.SecretMask)},
 				func(g *gateway.Gateway) { g.Enabled = true }},
-			{"a merchant", gateway.GatewayChange{MerchantID: new("m-2")}, func(g *gateway.Gateway) { g.MerchantID = "m-2" }},
+			{"a merchant", gateway.Change{MerchantID: new("m-2")}, func(g *gateway.Gateway) { g.MerchantID = "m-2" }},
 		} {
 			want := *g
 			c.want(&want)
@@ -94,16 +94,16 @@ func gatewayMerged(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, g, read, c.name)
 		}
-		again, err := s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Password: secret(password)})
+		again, err := s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", gateway.Change{Password: secret(password)})
 		require.NoError(t, err)
 		require.Equal(t, g.Fingerprint, again.Fingerprint, "the password did not change")
-		other, err := s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Password: secret("another")})
+		other, err := s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", gateway.Change{Password: secret("another")})
 		require.NoError(t, err)
 		require.NotEqual(t, g.Fingerprint, other.Fingerprint)
-		manual, err := s.Gateways.Update(t.Context(), storetest.Actor, "manual", gateway.GatewayChange{Enabled: new(true)})
+		manual, err := s.Gateways.Update(t.Context(), storetest.Actor, "manual", gateway.Change{Enabled: new(true)})
 		require.NoError(t, err, "manual needs no credentials")
 		require.True(t, manual.Enabled)
-		manual, err = s.Gateways.Update(t.Context(), storetest.Actor, "manual", gateway.GatewayChange{Name: new("Manual"), Enabled: new(false), Test: new(false), MerchantID: new(""), Username: new(""), Password: secret("")})
+		manual, err = s.Gateways.Update(t.Context(), storetest.Actor, "manual", gateway.Change{Name: new("Manual"), Enabled: new(false), Test: new(false), MerchantID: new(""), Username: new(""), Password: secret("")})
 		require.NoError(t, err, "sending back all that was read")
 		require.False(t, manual.Enabled)
 		require.Empty(t, s.Gateways.SecretFingerprint(secret(gateway.SecretMask)), "the mask has no mark")
@@ -114,7 +114,7 @@ func gatewayMerged(backend storetest.Backend) func(*testing.T) {
 func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		change := func(with func(*gateway.GatewayChange)) gateway.GatewayChange {
+		change := func(with func(*gateway.Change)) gateway.Change {
 			c := cardProcessor()
 			with(&c)
 			return c
@@ -122,19 +122,19 @@ func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 		long := strings.Repeat("p", 1025)
 		for _, c := range []struct {
 			name, slug string
-			change     gateway.GatewayChange
+			change     gateway.Change
 			code       store.Code
 			members    []string
 		}{
-			{"nothing at first", "card_processor", gateway.GatewayChange{}, store.Unprocessable, []string{"merchant_id", "username", "password"}},
-			{"enabled without credentials", "card_processor", gateway.GatewayChange{Enabled: new(true)}, store.Unprocessable, []string{"merchant_id", "username", "password"}},
-			{"no password at first", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = nil }), store.Unprocessable, []string{"password"}},
-			{"the mask at first", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret(gateway.SecretMask) }), store.Unprocessable, []string{"password"}},
-			{"an empty password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret("") }), store.Unprocessable, []string{"password"}},
-			{"empty names", "card_processor", change(func(c *gateway.GatewayChange) { c.MerchantID, c.Username = new(""), new("") }), store.Unprocessable, []string{"merchant_id", "username"}},
-			{"a long password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret(long) }), store.Unprocessable, []string{"password"}},
-			{"NUL in the password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret("a\x00" + password) }), store.Invalid, []string{"password"}},
-			{"a long name", "card_processor", change(func(c *gateway.GatewayChange) { c.Name = &long }), store.Unprocessable, []string{"name"}},
+			{"nothing at first", "card_processor", gateway.Change{}, store.Unprocessable, []string{"merchant_id", "username", "password"}},
+			{"enabled without credentials", "card_processor", gateway.Change{Enabled: new(true)}, store.Unprocessable, []string{"merchant_id", "username", "password"}},
+			{"no password at first", "card_processor", change(func(c *gateway.Change) { c.Password = nil }), store.Unprocessable, []string{"password"}},
+			{"the mask at first", "card_processor", change(func(c *gateway.Change) { c.Password = secret(gateway.SecretMask) }), store.Unprocessable, []string{"password"}},
+			{"an empty password", "card_processor", change(func(c *gateway.Change) { c.Password = secret("") }), store.Unprocessable, []string{"password"}},
+			{"empty names", "card_processor", change(func(c *gateway.Change) { c.MerchantID, c.Username = new(""), new("") }), store.Unprocessable, []string{"merchant_id", "username"}},
+			{"a long password", "card_processor", change(func(c *gateway.Change) { c.Password = secret(long) }), store.Unprocessable, []string{"password"}},
+			{"NUL in the password", "card_processor", change(func(c *gateway.Change) { c.Password = secret("a\x00" + password) }), store.Invalid, []string{"password"}},
+			{"a long name", "card_processor", change(func(c *gateway.Change) { c.Name = &long }), store.Unprocessable, []string{"name"}},
 			{"credentials of the manual gateway", "manual", cardProcessor(), store.Unprocessable, []string{"merchant_id", "username", "password"}},
 		} {
 			_, err := s.Gateways.Update(t.Context(), storetest.Actor, c.slug, c.change)
@@ -169,7 +169,7 @@ func gatewaySealed(backend storetest.Backend) func(*testing.T) {
 		require.Greater(t, len(sealed), len(password))
 
 		// Another key opens nothing, and changes nothing.
-		_, err = backend.Open(t, func(c *shop.Config) { c.Sealer = storetest.NewSealer(t, 'o') }).Gateways.Update(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Enabled: new(false)})
+		_, err = backend.Open(t, func(c *shop.Config) { c.Sealer = storetest.NewSealer(t, 'o') }).Gateways.Update(t.Context(), storetest.Actor, "card_processor", gateway.Change{Enabled: new(false)})
 		require.ErrorIs(t, err, seal.ErrKey)
 		read, err := s.Gateways.Get(t.Context(), "card_processor")
 		require.NoError(t, err)

@@ -56,8 +56,8 @@ func ledgerSummed(backend storetest.Backend) func(*testing.T) {
 		for range testkit.QuickOrFull(6, 20) {
 			for range 60 {
 				clock.Advance(time.Duration(draw.IntN(120)) * time.Minute)
-				change := stock.StockChange{ProductID: products[draw.IntN(len(products)-1)], Action: stock.StockActions()[draw.IntN(5)], Quantity: 1 + draw.IntN(30), Reference: "order"}
-				if _, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change}); err != nil {
+				change := stock.Change{ProductID: products[draw.IntN(len(products)-1)], Action: stock.Actions()[draw.IntN(5)], Quantity: 1 + draw.IntN(30), Reference: "order"}
+				if _, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{change}); err != nil {
 					require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
 				}
 			}
@@ -95,7 +95,7 @@ func ledgerSummedImported(backend storetest.Backend) func(*testing.T) {
 		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.StockLedger = 10 * testkit.Day })), backend.SQL(t)
 		for range 30 {
 			clock.Advance(12 * time.Hour)
-			_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
+			_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{
 				{ProductID: "a", Action: stock.StockAllocate, Quantity: 1}, {ProductID: "b", Action: stock.StockIncrement, Quantity: 2}})
 			require.NoError(t, err)
 		}

@@ -87,7 +87,7 @@ func keysProtected(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, made, storetest.Available(t, s, "a"), "no write ran twice")
 		_, err := storetest.IncrementWithKey(t, s, "client:b", "another")
 		require.NoError(t, err)
-		change := []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}}
+		change := []stock.Change{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}}
 		_, err = s.Stock.Transact(t.Context(), "client:a", change)
 		require.NoError(t, err, "without a key")
 		clock.Advance(2 * time.Hour)
@@ -102,7 +102,7 @@ func keyReplays(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 10, "a", "b")
 		late := backend.Open(t, storetest.WithClock(clock))
 		var replayed atomic.Int64
-		change := []stock.StockChange{{ProductID: "b", Action: stock.StockSet, Quantity: 3, Reason: `a "quoted" é reason`}, {ProductID: "a", Action: stock.StockDecrement, Quantity: 10}}
+		change := []stock.Change{{ProductID: "b", Action: stock.StockSet, Quantity: 3, Reason: `a "quoted" é reason`}, {ProductID: "a", Action: stock.StockDecrement, Quantity: 10}}
 		first, err := s.Stock.Transact(storetest.WithIdempotencyKey(t.Context(), "k", "o", change, &replayed), storetest.Actor, change)
 		require.NoError(t, err)
 		require.Zero(t, replayed.Load())
@@ -184,7 +184,7 @@ func keyScoped(backend storetest.Backend) func(*testing.T) {
 			actor     store.Actor
 			operation string
 		}{{"client:1", "o"}, {"client:2", "o"}, {"client:1", "p"}, {"client:2", "p"}, {"client:1", "o"}} {
-			_, err := s.Stock.Transact(storetest.WithIdempotencyKey(t.Context(), "k", use.operation, 1, &replayed), use.actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}})
+			_, err := s.Stock.Transact(storetest.WithIdempotencyKey(t.Context(), "k", use.operation, 1, &replayed), use.actor, []stock.Change{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 		}
 		require.EqualValues(t, 1, replayed.Load())
@@ -196,7 +196,7 @@ func keyFailedWrite(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		var replayed atomic.Int64
-		decrement := []stock.StockChange{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}}
+		decrement := []stock.Change{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}}
 		for range 2 {
 			_, err := s.Stock.Transact(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), storetest.Actor, decrement)
 			storetest.RequireError(t, err, store.Unprocessable, "changes.0.quantity")
@@ -231,7 +231,7 @@ func keyConcurrent(backend storetest.Backend) func(*testing.T) {
 			answers := map[string]int{}
 			storetest.RunWriters(t, backend, func(s *shop.Store, _ int) {
 				made, err := s.Stock.Transact(storetest.WithIdempotencyKey(t.Context(), fmt.Sprint("k", round), "o", 1, &replayed), storetest.Actor,
-					[]stock.StockChange{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}})
+					[]stock.Change{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}})
 				if err != nil {
 					t.Errorf("a writer got %v", err)
 					return

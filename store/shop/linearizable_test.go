@@ -137,7 +137,7 @@ func requireLinearizable[State comparable, In any](t *testing.T, operations []po
 
 // stockOperation is a change, or a read if action is empty.
 type stockOperation struct {
-	action   stock.StockAction
+	action   stock.Action
 	quantity int
 }
 
@@ -145,7 +145,7 @@ func stockLinearizable(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 		operations := recordHistory(t, backend, func(s *shop.Store, random *rand.Rand, _, _ int) (input, output any) {
-			o := stockOperation{[]stock.StockAction{"", stock.StockIncrement, stock.StockDecrement, stock.StockDecrement, stock.StockSet}[random.IntN(5)], 1 + random.IntN(4)}
+			o := stockOperation{[]stock.Action{"", stock.StockIncrement, stock.StockDecrement, stock.StockDecrement, stock.StockSet}[random.IntN(5)], 1 + random.IntN(4)}
 			if o.action == "" {
 				stock, err := s.Stock.Get(t.Context(), "a")
 				if err != nil {
@@ -153,7 +153,7 @@ func stockLinearizable(backend storetest.Backend) func(*testing.T) {
 				}
 				return o, stock.Available
 			}
-			made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: o.action, Quantity: o.quantity}})
+			made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{{ProductID: "a", Action: o.action, Quantity: o.quantity}})
 			if err != nil {
 				return o, outcomeOf(t, err)
 			}

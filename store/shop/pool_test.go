@@ -38,7 +38,7 @@ func TestConnectionPools(t *testing.T) {
 func poolReads(t *testing.T, s *shop.Store) map[string]func() error {
 	return map[string]func() error{
 		"promotions": func() error {
-			_, err := s.Promotions.List(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
+			_, err := s.Promotions.List(t.Context(), promotion.Filter{}, store.ListQuery{})
 			return err
 		},
 		"jobs":     func() error { _, err := s.Jobs.List(t.Context(), 1); return err },

@@ -77,7 +77,7 @@ var sealedTables = []struct {
 	field    func(id string) string
 }{
 	{"signing_key", "id", access.SigningKeyField},
-	{"gateway", "slug", func(slug string) string { return gateway.GatewaySlug(slug).PasswordField() }},
+	{"gateway", "slug", func(slug string) string { return gateway.Slug(slug).PasswordField() }},
 }
 
 // CheckKeys decrypts every secret. The error is seal.ErrKey if the sealer lacks a key that is

@@ -34,15 +34,15 @@ func settingsReadYourWrites(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		for _, c := range []struct {
-			change settings.SettingsChange
+			change settings.Change
 			want   store.Settings
 		}{
-			{settings.SettingsChange{PageLength: new(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en", LowStockThreshold: 5}},
-			{settings.SettingsChange{Currency: new("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en", LowStockThreshold: 5}},
-			{settings.SettingsChange{Locale: new("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", LowStockThreshold: 5}},
-			{settings.SettingsChange{LowStockThreshold: new(0)}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
-			{settings.SettingsChange{CodesIgnoreCase: new(true)}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", CodesIgnoreCase: true}},
-			{settings.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", CodesIgnoreCase: true}},
+			{settings.Change{PageLength: new(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en", LowStockThreshold: 5}},
+			{settings.Change{Currency: new("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en", LowStockThreshold: 5}},
+			{settings.Change{Locale: new("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", LowStockThreshold: 5}},
+			{settings.Change{LowStockThreshold: new(0)}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{settings.Change{CodesIgnoreCase: new(true)}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", CodesIgnoreCase: true}},
+			{settings.Change{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", CodesIgnoreCase: true}},
 		} {
 			answered, err := s.Settings.Update(t.Context(), storetest.Actor, c.change)
 			require.NoError(t, err)
@@ -59,25 +59,25 @@ func settingsBounds(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t)
 		for _, c := range []struct {
 			name   string
-			change settings.SettingsChange
+			change settings.Change
 			member string // of the error; empty if the change is valid
 			words  []string
 		}{
-			{"page length 1", settings.SettingsChange{PageLength: new(1)}, "", nil},
-			{"page length 100", settings.SettingsChange{PageLength: new(100)}, "", nil},
-			{"page length 0", settings.SettingsChange{PageLength: new(0)}, "page_length", []string{"between 1 and 100", "got 0"}},
-			{"page length 101", settings.SettingsChange{PageLength: new(101)}, "page_length", []string{"between 1 and 100", "got 101"}},
-			{"page length -1", settings.SettingsChange{PageLength: new(-1)}, "page_length", []string{"between 1 and 100", "got -1"}},
-			{"currency JPY", settings.SettingsChange{Currency: new("JPY")}, "", nil},
-			{"currency in lower case", settings.SettingsChange{Currency: new("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
-			{"currency by name", settings.SettingsChange{Currency: new("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
-			{"no currency", settings.SettingsChange{Currency: new("")}, "currency", []string{"ISO 4217"}},
-			{"currency with NUL", settings.SettingsChange{Currency: new("US\x00")}, "currency", []string{"ISO 4217"}},
-			{"locale de-CH", settings.SettingsChange{Locale: new("de-CH")}, "", nil},
-			{"no locale", settings.SettingsChange{Locale: new("")}, "locale", []string{"BCP 47"}},
-			{"locale that is a sentence", settings.SettingsChange{Locale: new("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
-			{"locale with NUL", settings.SettingsChange{Locale: new("en\x00")}, "locale", []string{"BCP 47"}},
-			{"locale that is not valid UTF-8", settings.SettingsChange{Locale: new("e\xff")}, "locale", []string{"BCP 47"}},
+			{"page length 1", settings.Change{PageLength: new(1)}, "", nil},
+			{"page length 100", settings.Change{PageLength: new(100)}, "", nil},
+			{"page length 0", settings.Change{PageLength: new(0)}, "page_length", []string{"between 1 and 100", "got 0"}},
+			{"page length 101", settings.Change{PageLength: new(101)}, "page_length", []string{"between 1 and 100", "got 101"}},
+			{"page length -1", settings.Change{PageLength: new(-1)}, "page_length", []string{"between 1 and 100", "got -1"}},
+			{"currency JPY", settings.Change{Currency: new("JPY")}, "", nil},
+			{"currency in lower case", settings.Change{Currency: new("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
+			{"currency by name", settings.Change{Currency: new("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
+			{"no currency", settings.Change{Currency: new("")}, "currency", []string{"ISO 4217"}},
+			{"currency with NUL", settings.Change{Currency: new("US\x00")}, "currency", []string{"ISO 4217"}},
+			{"locale de-CH", settings.Change{Locale: new("de-CH")}, "", nil},
+			{"no locale", settings.Change{Locale: new("")}, "locale", []string{"BCP 47"}},
+			{"locale that is a sentence", settings.Change{Locale: new("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
+			{"locale with NUL", settings.Change{Locale: new("en\x00")}, "locale", []string{"BCP 47"}},
+			{"locale that is not valid UTF-8", settings.Change{Locale: new("e\xff")}, "locale", []string{"BCP 47"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				before, err := s.Settings.Get(t.Context())
@@ -99,7 +99,7 @@ func settingsBounds(backend storetest.Backend) func(*testing.T) {
 func settingsErrors(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
+		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.Change{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
 		var members [][]string
 		for _, e := range store.AsErrors(err) {
 			require.Equal(t, store.Unprocessable, e.Code)
@@ -118,7 +118,7 @@ func settingsOtherServer(backend storetest.Backend) func(*testing.T) {
 		for _, length := range []int{3, 4, 5} {
 			_, err := there.Settings.Get(t.Context()) // cached from now on
 			require.NoError(t, err)
-			_, err = here.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
+			_, err = here.Settings.Update(t.Context(), storetest.Actor, settings.Change{PageLength: &length})
 			require.NoError(t, err)
 			testkit.Eventually(t, length, pageLengthOf(t, there))
 		}
@@ -130,7 +130,7 @@ func settingsTwoServers(backend storetest.Backend) func(*testing.T) {
 		one, other := backend.Open(t), backend.Open(t)
 		for i := range 60 {
 			length := i%100 + 1
-			_, err := one.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
+			_, err := one.Settings.Update(t.Context(), storetest.Actor, settings.Change{PageLength: &length})
 			require.NoError(t, err)
 			require.Equal(t, length, pageLengthOf(t, one)(), "its own write")
 			one, other = other, one
@@ -144,7 +144,7 @@ func settingsTwoServers(backend storetest.Backend) func(*testing.T) {
 func settingsPageLength(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
-		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(2)})
+		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.Change{PageLength: new(2)})
 		require.NoError(t, err)
 		for name, page := range map[string]store.Page{"no members": {}, "an offset": {Offset: new(0)}} {
 			slice, err := s.Stock.List(t.Context(), store.ListQuery{Page: page})

@@ -45,7 +45,7 @@ func BenchmarkSales(b *testing.B) {
 		s := backend.WithStockCache().Open(b, func(config *shop.Config) { config.Synchronous = "FULL" })
 		ctx := context.Background()
 		allocate := func(product string) error {
-			_, err := s.Stock.Transact(ctx, "client:bench", []stock.StockChange{{ProductID: product, Action: stock.StockAllocate, Quantity: 1}})
+			_, err := s.Stock.Transact(ctx, "client:bench", []stock.Change{{ProductID: product, Action: stock.StockAllocate, Quantity: 1}})
 			return err
 		}
 		b.Run("one product", func(b *testing.B) { sell(b, ids[:1], allocate) })

@@ -50,7 +50,7 @@ type Config struct {
 	StockBytes    uint64           // memory for the stock cache; 0 disables it
 	NoCache       bool             // cache nothing between operations, for tests that count statements
 	WholeReleases bool             // publish every release as a base, never as a delta, for tests
-	LayerFactor   int              // for tests: see publish.PublishConfig.Factor; 0 means the default
+	LayerFactor   int              // for tests: see publish.Config.Factor; 0 means the default
 	MaxKeys       int              // idempotency keys of a client; 0 means 100,000
 	MaxKeyBytes   int64            // stored responses of a client's keys; 0 means 256 MiB
 	JobQuota      job.Quota        // limits of queued jobs
@@ -115,16 +115,16 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	s.Codes = code.NewService(d, s.Jobs)
 	s.Redemptions = redeem.NewService(d)
 	s.Carts = cart.NewService(d, s.Redemptions)
-	s.Publisher = publish.NewService(d, s.Jobs, s.Releases, publish.PublishConfig{
+	s.Publisher = publish.NewService(d, s.Jobs, s.Releases, publish.Config{
 		WordBytes: config.WordBytes, Whole: config.WholeReleases, Factor: config.LayerFactor, Kept: kept.Releases,
 		Left: func() { s.janitor.Request(publish.SweepOfReleases) },
 	})
 	s.Releases.BeforeServe = s.Publisher.RecordPathsBefore
 	s.Purges = purge.NewService(d)
 	s.Exchange = exchange.NewService(d, s.Stock)
-	s.Jobs.SetWork(job.JobPublish, s.Publisher.RunPublication)
-	s.Jobs.SetWork(job.JobPublishDryRun, s.Publisher.RunDryRun)
-	s.Jobs.SetWork(job.JobGenerateCodes, s.Codes.RunGeneration)
+	s.Jobs.SetWork(job.Publish, s.Publisher.RunPublication)
+	s.Jobs.SetWork(job.PublishDryRun, s.Publisher.RunDryRun)
+	s.Jobs.SetWork(job.GenerateCodes, s.Codes.RunGeneration)
 	s.janitor = job.NewJanitor(d, s.sweeps(kept))
 	// What to do when other processes write, or the database is suspended, restored or its file replaced.
 	if err := s.db.Follow(ctx, db.Hooks{

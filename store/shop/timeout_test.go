@@ -219,7 +219,7 @@ func singleConnection(backend storetest.Backend) func(*testing.T) {
 		task = storetest.WaitForJob(t, s, task.ID)
 		cancel()
 		requests.Wait()
-		require.Equal(t, job.JobSucceeded, task.State, task.Error)
+		require.Equal(t, job.Succeeded, task.State, task.Error)
 	}
 }
 
@@ -231,11 +231,11 @@ func querySlow(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		_, err = lock.Exec(`LOCK TABLE promotion`)
 		require.NoError(t, err)
-		_, err = s.Promotions.List(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
+		_, err = s.Promotions.List(t.Context(), promotion.Filter{}, store.ListQuery{})
 		storetest.RequireError(t, err, store.Unavailable, "", "took too long", "Retry in a moment")
 		require.NoError(t, lock.Rollback())
 		testkit.Eventually(t, true, func() bool { // a loaded machine takes longer than the timeout now and then
-			_, err := s.Promotions.List(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
+			_, err := s.Promotions.List(t.Context(), promotion.Filter{}, store.ListQuery{})
 			return err == nil
 		})
 	}

@@ -240,15 +240,15 @@ func (w *randomWriter) draw(ctx context.Context, s *shop.Store, draw *rand.Rand,
 		_, err := s.Codes.Delete(ctx, storetest.Actor, id, codes[:1])
 		return err
 	case 7:
-		task, _, err := s.Codes.Generate(ctx, storetest.Actor, code.CodeGeneration{PromotionID: id, Count: 1 + draw.IntN(500), Pattern: "J-########"})
+		task, _, err := s.Codes.Generate(ctx, storetest.Actor, code.Generation{PromotionID: id, Count: 1 + draw.IntN(500), Pattern: "J-########"})
 		if err == nil && draw.IntN(3) == 0 {
 			_, _ = s.Jobs.Cancel(ctx, storetest.Actor, task.ID)
 		}
 		return err
 	case 8: // moves the end, or toggles automatic
-		change := promotion.PromotionChange{Start: new("2024-01-01"), End: new(now.Add(time.Duration(draw.IntN(3)-1) * testkit.Day).Format(storetest.TimeFormat))}
+		change := promotion.Change{Start: new("2024-01-01"), End: new(now.Add(time.Duration(draw.IntN(3)-1) * testkit.Day).Format(storetest.TimeFormat))}
 		if draw.IntN(2) == 0 {
-			change = promotion.PromotionChange{Automatic: new(draw.IntN(2) == 0)}
+			change = promotion.Change{Automatic: new(draw.IntN(2) == 0)}
 		}
 		_, err := s.Promotions.Update(ctx, storetest.Actor, id, change, draw.IntN(5) == 0)
 		return err
@@ -316,9 +316,9 @@ func (w *randomWriter) stock(ctx context.Context, s *shop.Store, draw *rand.Rand
 		_, err := s.Exchange.Import(ctx, storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), exchange.ImportOptions{})
 		return err
 	}
-	var changes []stock.StockChange
+	var changes []stock.Change
 	for range 1 + draw.IntN(6) {
-		changes = append(changes, stock.StockChange{ProductID: product(), Action: stock.StockActions()[draw.IntN(5)], Quantity: 1 + draw.IntN(9)})
+		changes = append(changes, stock.Change{ProductID: product(), Action: stock.Actions()[draw.IntN(5)], Quantity: 1 + draw.IntN(9)})
 	}
 	_, err := s.Stock.Transact(ctx, storetest.Actor, changes)
 	return err

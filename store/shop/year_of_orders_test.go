@@ -127,9 +127,9 @@ func (y *yearTest) month(t *testing.T, month int) {
 	_, err := y.s.Promotions.Create(ctx, storetest.Actor, name, change)
 	require.NoError(t, err)
 	require.NoError(t, storetest.AddCodes(y.s, name, "SALE-"+strconv.Itoa(month)))
-	task := storetest.GenerateCodes(t, y.s, code.CodeGeneration{PromotionID: name, Count: 20 * y.orders})
+	task := storetest.GenerateCodes(t, y.s, code.Generation{PromotionID: name, Count: 20 * y.orders})
 	stop := storetest.RunWorker(t, y.s)
-	require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, y.s, task.ID).State)
+	require.Equal(t, job.Succeeded, storetest.WaitForJob(t, y.s, task.ID).State)
 	stop()
 	if month >= 2 {
 		require.NoError(t, storetest.DeletePromotion(ctx, y.s, storetest.Actor, fmt.Sprint("month-", month-2)))
@@ -159,8 +159,8 @@ func (y *yearTest) order(t *testing.T, code string) {
 	order := fmt.Sprint("order-", y.sold)
 	ctx := store.WithIdempotencyKey(t.Context(), &store.IdempotencyKey{Key: order, Operation: "order", Input: order})
 	product := y.ids[y.draw.IntN(len(y.ids))]
-	transact := func(ctx context.Context, action stock.StockAction, quantity int) {
-		_, err := y.s.Stock.Transact(ctx, storetest.Actor, []stock.StockChange{{ProductID: product, Action: action, Quantity: quantity, Reference: order}})
+	transact := func(ctx context.Context, action stock.Action, quantity int) {
+		_, err := y.s.Stock.Transact(ctx, storetest.Actor, []stock.Change{{ProductID: product, Action: action, Quantity: quantity, Reference: order}})
 		require.NoError(t, err)
 	}
 	transact(t.Context(), stock.StockIncrement, 2)

@@ -12,8 +12,8 @@ import (
 // stockLoadTimeout is how long a load may take.
 const stockLoadTimeout = 5 * time.Minute
 
-// StockCacheStats is the state of the cache.
-type StockCacheStats struct {
+// CacheStats is the state of the cache.
+type CacheStats struct {
 	Records    int           // records; 0 while reads go to the database
 	Bytes      uint64        // memory of the records
 	Age        time.Duration // time since the last poll; 0 while empty
@@ -22,7 +22,7 @@ type StockCacheStats struct {
 }
 
 // CacheStats returns the state of the cache.
-func (s *Service) CacheStats() (stats StockCacheStats) {
+func (s *Service) CacheStats() (stats CacheStats) {
 	cache := s.cache
 	if cache == nil {
 		return stats

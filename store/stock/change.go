@@ -7,30 +7,30 @@ import (
 	"portico/store"
 )
 
-// StockAction is how a transaction changes a record.
-type StockAction string
+// Action is how a transaction changes a record.
+type Action string
 
 // The actions.
 const (
-	StockIncrement  StockAction = "increment"  // adds to available
-	StockDecrement  StockAction = "decrement"  // subtracts from available
-	StockAllocate   StockAction = "allocate"   // moves available to allocated
-	StockDeallocate StockAction = "deallocate" // moves allocated back to available
-	StockSet        StockAction = "set"        // sets available; allocated stays
+	StockIncrement  Action = "increment"  // adds to available
+	StockDecrement  Action = "decrement"  // subtracts from available
+	StockAllocate   Action = "allocate"   // moves available to allocated
+	StockDeallocate Action = "deallocate" // moves allocated back to available
+	StockSet        Action = "set"        // sets available; allocated stays
 )
 
-// StockActions lists every action.
-func StockActions() []StockAction {
-	return []StockAction{StockIncrement, StockDecrement, StockAllocate, StockDeallocate, StockSet}
+// Actions lists every action.
+func Actions() []Action {
+	return []Action{StockIncrement, StockDecrement, StockAllocate, StockDeallocate, StockSet}
 }
 
-// StockChange is one change of a batch.
-type StockChange struct {
-	ProductID string      `json:"productId"`
-	Action    StockAction `json:"action"`
-	Quantity  int         `json:"quantity"`            // units; at least 1, or 0 for set
-	Reason    string      `json:"reason,omitempty"`    // at most 255 bytes
-	Reference string      `json:"reference,omitempty"` // for example an order number; at most 255 bytes
+// Change is one change of a batch.
+type Change struct {
+	ProductID string `json:"productId"`
+	Action    Action `json:"action"`
+	Quantity  int    `json:"quantity"`            // units; at least 1, or 0 for set
+	Reason    string `json:"reason,omitempty"`    // at most 255 bytes
+	Reference string `json:"reference,omitempty"` // for example an order number; at most 255 bytes
 
 	// ExpectedAvailable makes the change only if available has this value (compare and
 	// set).
@@ -41,13 +41,13 @@ type StockChange struct {
 const MaxStockChanges = 1000
 
 // check returns the errors that do not depend on the record.
-func (c *StockChange) check() (faults store.Errors) {
+func (c *Change) check() (faults store.Errors) {
 	if !store.IsID(c.ProductID) {
 		faults = append(faults, store.Invalidf([]string{"product_id"}, "must be %s, got %q", store.IDRule, store.Abbreviate(c.ProductID)))
 	}
 	least := 1
 	switch {
-	case !slices.Contains(StockActions(), c.Action):
+	case !slices.Contains(Actions(), c.Action):
 		faults = append(faults, store.Invalidf([]string{"action"}, "must be increment, decrement, allocate, deallocate or set, got %q", c.Action))
 	case c.Action == StockSet:
 		least = 0
@@ -67,13 +67,13 @@ func (c *StockChange) check() (faults store.Errors) {
 }
 
 // texts yields the free texts of a change with their member names.
-func (c *StockChange) texts(yield func(member, text string) bool) {
+func (c *Change) texts(yield func(member, text string) bool) {
 	_ = yield("reason", c.Reason) && yield("reference", c.Reference)
 }
 
 // deltas returns what the action adds to available and allocated. Only set depends on
 // the available units.
-func (c *StockChange) deltas(available int) (toAvailable, toAllocated int) {
+func (c *Change) deltas(available int) (toAvailable, toAllocated int) {
 	switch c.Action {
 	case StockIncrement:
 		return c.Quantity, 0
@@ -88,7 +88,7 @@ func (c *StockChange) deltas(available int) (toAvailable, toAllocated int) {
 }
 
 // canApply reports whether the change can be applied to a record.
-func (c *StockChange) canApply(now *Stock) bool {
+func (c *Change) canApply(now *Stock) bool {
 	toAvailable, toAllocated := c.deltas(now.Available)
 	available, allocated := now.Available+toAvailable, now.Allocated+toAllocated
 	return available >= 0 && allocated >= 0 && available+allocated <= MaxStock &&
@@ -96,7 +96,7 @@ func (c *StockChange) canApply(now *Stock) bool {
 }
 
 // changeError explains why the change cannot be applied, when canApply is false.
-func changeError(change *StockChange, now *Stock) *store.Error {
+func changeError(change *Change, now *Stock) *store.Error {
 	if change.ExpectedAvailable != nil && *change.ExpectedAvailable != now.Available {
 		return expectationError(change, now)
 	}
@@ -120,7 +120,7 @@ func changeError(change *StockChange, now *Stock) *store.Error {
 }
 
 // expectationError is CONFLICT: ExpectedAvailable differs.
-func expectationError(change *StockChange, now *Stock) *store.Error {
+func expectationError(change *Change, now *Stock) *store.Error {
 	return &store.Error{Code: store.Conflict, Path: []string{"expected_available"}, Title: "Cannot complete request",
 		Detail: "was " + strconv.Itoa(*change.ExpectedAvailable) + ", but " + strconv.Itoa(now.Available) + " are available; read the stock again, then retry with the new value"}
 }

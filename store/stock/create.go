@@ -14,7 +14,7 @@ import (
 // id that is the name of a resource, and CONFLICT if there is a record: only transactions
 // change one, so that concurrent changes are not lost.
 func (s *Service) Create(ctx context.Context, actor store.Actor, productID string, available int) (*Stock, error) {
-	opening := StockChange{ProductID: productID, Action: StockSet, Quantity: available} // checked as a set, which may be 0
+	opening := Change{ProductID: productID, Action: StockSet, Quantity: available} // checked as a set, which may be 0
 	if faults := opening.check(); len(faults) > 0 {
 		return nil, faults
 	}

@@ -33,7 +33,7 @@ func (s *Service) Delete(ctx context.Context, actor store.Actor, productID strin
 			return false, store.Unprocessablef([]string{"product_id"},
 				"has %d allocated units: %q; deallocate them, then delete the stock record", row.Allocated, productID)
 		}
-		if _, err := w.change(actor, &StockChange{ProductID: productID, Action: StockSet, Reason: "deleted"}, row); err != nil {
+		if _, err := w.change(actor, &Change{ProductID: productID, Action: StockSet, Reason: "deleted"}, row); err != nil {
 			return false, err
 		}
 		row.deleted = true

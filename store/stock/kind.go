@@ -12,17 +12,17 @@ import (
 	"portico/store/db"
 )
 
-// StockKind is imported after the ledger, so that the ledger explains the balances.
-var StockKind = authoring.Kind{
-	Name: "stock", Create: func() authoring.Source { return &StockSource{} },
+// Kind is imported after the ledger, so that the ledger explains the balances.
+var Kind = authoring.Kind{
+	Name: "stock", Create: func() authoring.Source { return &Source{} },
 	Write: writeStocks, Export: exportStocks,
 	After: "stock_transaction", Column: "product_id",
 	Inputs: store.PathRenames{{"available", "quantity"}},
 }
 
-// StockTransactionKind is the kind of ledger entries.
-var StockTransactionKind = authoring.Kind{
-	Name: "stock_transaction", Create: func() authoring.Source { return &StockTransactionSource{} },
+// TransactionKind is the kind of ledger entries.
+var TransactionKind = authoring.Kind{
+	Name: "stock_transaction", Create: func() authoring.Source { return &TransactionSource{} },
 	Write: writeStockTransactions, Export: exportStockTransactions, Ledger: true,
 }
 
@@ -39,7 +39,7 @@ func writeStocks(ctx context.Context, w *authoring.Writer, sources []authoring.S
 	var balances []balance
 	var lines [][]any
 	for _, resource := range sources {
-		r := resource.(*StockSource)
+		r := resource.(*Source)
 		had, known := before[r.ID]
 		if !known {
 			had = &Stock{ProductID: r.ID, CreatedAt: w.Now, UpdatedAt: w.Now}
@@ -65,7 +65,7 @@ func writeStocks(ctx context.Context, w *authoring.Writer, sources []authoring.S
 
 // Stock returns the record after the import: had with the units of the line, and with its times where it has them. Without
 // a time, a change of units is one of now.
-func (r *StockSource) Stock(had *Stock, now time.Time) *Stock {
+func (r *Source) Stock(had *Stock, now time.Time) *Stock {
 	want := &Stock{ProductID: r.ID, Available: r.Available, Allocated: r.Allocated, CreatedAt: had.CreatedAt, UpdatedAt: had.UpdatedAt}
 	if r.CreatedAt != "" {
 		want.CreatedAt = store.StoredTime(r.CreatedAt)
@@ -159,7 +159,7 @@ func putStocks(ctx context.Context, w *authoring.Writer, balances []balance) err
 func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	var ids, products []string
 	for _, resource := range sources {
-		line := resource.(*StockTransactionSource)
+		line := resource.(*TransactionSource)
 		ids, products = append(ids, line.ID), append(products, line.ProductID)
 	}
 	known, err := w.Existing(ctx, "stock_transaction", ids)
@@ -177,7 +177,7 @@ func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []
 	var lines [][]any
 	after, entered := map[string]*Stock{}, map[string]int{} // by product: the record after the entries, and their number
 	for _, resource := range sources {
-		r := resource.(*StockTransactionSource)
+		r := resource.(*TransactionSource)
 		if upTo, is := carried[r.ProductID]; known[r.ID] || is && store.Micros(store.StoredTime(r.CreatedAt)) <= upTo {
 			continue
 		}
@@ -204,7 +204,7 @@ func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []
 }
 
 // Opening returns the record before the entry.
-func (r *StockTransactionSource) Opening(had *Stock) *Stock {
+func (r *TransactionSource) Opening(had *Stock) *Stock {
 	if had == nil {
 		return &Stock{ProductID: r.ProductID, CreatedAt: store.StoredTime(r.CreatedAt)}
 	}
@@ -213,8 +213,8 @@ func (r *StockTransactionSource) Opening(had *Stock) *Stock {
 }
 
 // Apply changes a record and returns the differences that the entry made. Its time becomes that of the record.
-func (r *StockTransactionSource) Apply(b *Stock) (toAvailable, toAllocated int) {
-	change := StockChange{Action: StockAction(r.Action), Quantity: r.Quantity}
+func (r *TransactionSource) Apply(b *Stock) (toAvailable, toAllocated int) {
+	change := Change{Action: Action(r.Action), Quantity: r.Quantity}
 	toAvailable, toAllocated = change.deltas(b.Available)
 	toAllocated += r.Allocated
 	b.Available, b.Allocated, b.UpdatedAt = b.Available+toAvailable, b.Allocated+toAllocated, store.StoredTime(r.CreatedAt)
@@ -228,7 +228,7 @@ func exportStocks(ctx context.Context, e *authoring.Exporter) error {
 	}
 	return authoring.EachRow(ctx, e, "product_id", "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
 		for _, s := range stocks {
-			if err := e.Line(store.Encode(StockSource{Type: "stock", ID: s.ProductID, Available: s.Available, Allocated: s.Allocated,
+			if err := e.Line(store.Encode(Source{Type: "stock", ID: s.ProductID, Available: s.Available, Allocated: s.Allocated,
 				Total: s.Total(), CreatedAt: store.FormatTime(s.CreatedAt), UpdatedAt: store.FormatTime(s.UpdatedAt)})); err != nil {
 				return err
 			}
@@ -244,15 +244,15 @@ func exportStockTransactions(ctx context.Context, e *authoring.Exporter) error {
 		return nil
 	}
 	recorded := []db.Condition{{Clause: "EXISTS (SELECT 1 FROM stock WHERE stock.product_id = stock_transaction.product_id)"}}
-	scan := func(rows *sql.Rows) ([]any, *StockTransaction, error) {
+	scan := func(rows *sql.Rows) ([]any, *Transaction, error) {
 		line, err := scanStockTransaction(rows)
 		return []any{store.Micros(line.CreatedAt), line.ID}, line, err
 	}
-	return db.EachPageWhere(ctx, e.In, "stock_transaction", recorded, stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
+	return db.EachPageWhere(ctx, e.In, "stock_transaction", recorded, stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*Transaction) error {
 		for _, l := range lines {
-			r := StockTransactionSource{Type: "stock_transaction", ID: l.ID, ProductID: l.ProductID, Action: string(l.Action),
+			r := TransactionSource{Type: "stock_transaction", ID: l.ID, ProductID: l.ProductID, Action: string(l.Action),
 				Quantity: l.Quantity, Reason: l.Reason, Reference: l.Reference, Actor: string(l.Actor), CreatedAt: store.FormatTime(l.CreatedAt)}
-			_, usual := (&StockChange{Action: l.Action, Quantity: l.Quantity}).deltas(0)
+			_, usual := (&Change{Action: l.Action, Quantity: l.Quantity}).deltas(0)
 			r.Allocated = l.AllocatedDelta - usual
 			if err := e.Line(store.Encode(r)); err != nil {
 				return err

@@ -11,7 +11,7 @@ import (
 // change and have unordered ids, so sorting by updated_at or id, and ranges of updated_at,
 // are INVALID. Ledgers of deleted records stay. It returns NOT_FOUND for a product that
 // never had a record.
-func (s *Service) Transactions(ctx context.Context, productID string, query store.ListQuery) (*store.Slice[*StockTransaction], error) {
+func (s *Service) Transactions(ctx context.Context, productID string, query store.ListQuery) (*store.Slice[*Transaction], error) {
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
 			return nil, store.Invalidf([]string{"filter"}, "compares the time of an update, which stock transactions do not have; use the id or the time of creation")
@@ -46,7 +46,7 @@ func (s *Service) hasLedger(ctx context.Context, productID string) error {
 }
 
 // Transaction returns an entry of a product's ledger, or NOT_FOUND.
-func (s *Service) Transaction(ctx context.Context, productID, id string) (*StockTransaction, error) {
+func (s *Service) Transaction(ctx context.Context, productID, id string) (*Transaction, error) {
 	unknown := store.NotFoundf(nil, "There is no stock transaction %q of the product %q.", store.Abbreviate(id), store.Abbreviate(productID))
 	if !store.IsID(productID) || !store.IsID(id) {
 		return nil, unknown
@@ -59,15 +59,15 @@ func (s *Service) Transaction(ctx context.Context, productID, id string) (*Stock
 	return line, err
 }
 
-var stockTransactionList = db.Listing[*StockTransaction]{
+var stockTransactionList = db.Listing[*Transaction]{
 	Name: "stock_transaction", Columns: stockTransactionColumns, Table: "stock_transaction", ID: "id", Scan: scanStockTransaction,
 	TotalSQL: `SELECT lines FROM stock WHERE product_id = $1 UNION ALL SELECT lines FROM stock_deleted WHERE product_id = $1`,
-	Key:      func(line *StockTransaction, _ store.Sort) []any { return []any{store.Micros(line.CreatedAt), line.ID} },
+	Key:      func(line *Transaction, _ store.Sort) []any { return []any{store.Micros(line.CreatedAt), line.ID} },
 }
 
 // TransactionsByProduct returns the newest entries of several ledgers, newest first,
 // at most limit each.
-func (s *Service) TransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
+func (s *Service) TransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*Transaction, error) {
 	lines, err := db.CollectIn(ctx, s.db.Reader, scanStockTransaction, store.ValidIDs(productIDs), `
 		SELECT `+stockTransactionColumns+` FROM (
 		    SELECT `+stockTransactionColumns+`,
@@ -75,7 +75,7 @@ func (s *Service) TransactionsByProduct(ctx context.Context, productIDs []string
 		    FROM stock_transaction WHERE product_id IN ($in)) AS ledger
 		WHERE place <= $1
 		ORDER BY product_id, created_at DESC, id DESC`, limit)
-	byProduct := make(map[string][]*StockTransaction, len(productIDs))
+	byProduct := make(map[string][]*Transaction, len(productIDs))
 	for _, line := range lines {
 		byProduct[line.ProductID] = append(byProduct[line.ProductID], line)
 	}

@@ -79,9 +79,9 @@ func (s *Service) Times(ctx context.Context) (created, updated time.Time, err er
 	return created, updated, err
 }
 
-// StockPage is a page of stock with facts about the whole list. From the cache, all are of
+// Page is a page of stock with facts about the whole list. From the cache, all are of
 // one moment.
-type StockPage struct {
+type Page struct {
 	Limit, Offset    int // as in Slice
 	HasNext          bool
 	HasPrevious      bool
@@ -97,7 +97,7 @@ type StockPage struct {
 }
 
 // Page is List for callers that need all of it, but few cursors.
-func (s *Service) Page(ctx context.Context, query store.ListQuery) (*StockPage, error) {
+func (s *Service) Page(ctx context.Context, query store.ListQuery) (*Page, error) {
 	query, err := byAvailable(query)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (s *Service) Page(ctx context.Context, query store.ListQuery) (*StockPage, 
 	if err != nil {
 		return nil, err
 	}
-	page = &StockPage{Limit: slice.Limit, Offset: slice.Offset, HasNext: slice.HasNext, HasPrevious: slice.HasPrevious, query: query}
+	page = &Page{Limit: slice.Limit, Offset: slice.Offset, HasNext: slice.HasNext, HasPrevious: slice.HasPrevious, query: query}
 	if page.cursors, err = s.db.CursorKey(ctx); err != nil {
 		return nil, err
 	}
@@ -127,24 +127,24 @@ func (s *Service) Page(ctx context.Context, query store.ListQuery) (*StockPage, 
 }
 
 // Len is the number of rows.
-func (p *StockPage) Len() int { return len(p.rows) }
+func (p *Page) Len() int { return len(p.rows) }
 
 // ID returns the product id of a row.
-func (p *StockPage) ID(row int) string {
+func (p *Page) ID(row int) string {
 	cell := &p.rows[row]
 	return p.ids[cell.start : int(cell.start)+int(cell.length)]
 }
 
 // Units returns the units of a row.
-func (p *StockPage) Units(row int) (available, allocated int) {
+func (p *Page) Units(row int) (available, allocated int) {
 	return int(p.rows[row].available), int(p.rows[row].allocated)
 }
 
 // Row returns the record of a row.
-func (p *StockPage) Row(row int) Stock { return p.rows[row].stock(p.ID(row)) }
+func (p *Page) Row(row int) Stock { return p.rows[row].stock(p.ID(row)) }
 
 // Cursor returns the cursor of a row.
-func (p *StockPage) Cursor(row int) string {
+func (p *Page) Cursor(row int) string {
 	if p.list == (store.ListID{}) {
 		p.list = StockList.ListID(p.query)
 	}
@@ -153,7 +153,7 @@ func (p *StockPage) Cursor(row int) string {
 }
 
 // slice converts the page.
-func (p *StockPage) slice() *store.Slice[*Stock] {
+func (p *Page) slice() *store.Slice[*Stock] {
 	p.list = StockList.ListID(p.query) // rows may be read concurrently
 	slice := &store.Slice[*Stock]{Items: make([]*Stock, len(p.rows)), Cursor: p.Cursor, Limit: p.Limit, Offset: p.Offset,
 		HasNext: p.HasNext, HasPrevious: p.HasPrevious, Total: func(context.Context) (int, error) { return p.Total, nil }}
@@ -167,7 +167,7 @@ func (p *StockPage) slice() *store.Slice[*Stock] {
 
 // cachedPage reads a page from the cache; ok is false if the cache has another order or is not usable. Then the caller reads
 // the database, and the record of reads says so. times means that the caller needs the times of all stock.
-func (s *Service) cachedPage(ctx context.Context, query store.ListQuery, times bool) (page *StockPage, ok bool, err error) {
+func (s *Service) cachedPage(ctx context.Context, query store.ListQuery, times bool) (page *Page, ok bool, err error) {
 	if err := ctx.Err(); err != nil { // as a query would
 		return nil, false, err
 	}
@@ -189,7 +189,7 @@ func (s *Service) cachedPage(ctx context.Context, query store.ListQuery, times b
 			return nil, false, err
 		}
 	}
-	page = &StockPage{Limit: checked.Limit, Offset: -1, query: query}
+	page = &Page{Limit: checked.Limit, Offset: -1, query: query}
 	if page.cursors, err = s.db.CursorKey(ctx); err != nil {
 		return nil, false, err
 	}
@@ -218,7 +218,7 @@ func (s *Service) cachedPage(ctx context.Context, query store.ListQuery, times b
 
 // read copies the rows of a page from the cells. The ranges limit the ranks of the list, the ids of the cursors those of the
 // page. A page from the end, or of a descending list, takes the last of these ranks, and the others the first.
-func (p *StockPage) read(cells *stockCells, page store.CheckedPage, between map[string]string, reads *Reads) {
+func (p *Page) read(cells *stockCells, page store.CheckedPage, between map[string]string, reads *Reads) {
 	descending := p.query.Sort.Descending
 	first, last := 0, cells.records() // ranks
 	for _, r := range p.query.Ranges {

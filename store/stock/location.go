@@ -5,8 +5,8 @@ import "slices"
 // DefaultLocation is the id of the only stock location.
 const DefaultLocation = "default"
 
-// StockLocation is a place where stock is kept. There is only one.
-type StockLocation struct {
+// Location is a place where stock is kept. There is only one.
+type Location struct {
 	ID          string
 	Name        string
 	Description string
@@ -14,8 +14,8 @@ type StockLocation struct {
 }
 
 // Locations lists the locations.
-func (s *Service) Locations() []*StockLocation {
-	return []*StockLocation{{ID: DefaultLocation, Name: "Default", Description: "All stock.", Address: []string{}}}
+func (s *Service) Locations() []*Location {
+	return []*Location{{ID: DefaultLocation, Name: "Default", Description: "All stock.", Address: []string{}}}
 }
 
 // resourceNames are segments of REST paths that stand where another path has an id.

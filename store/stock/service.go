@@ -33,11 +33,11 @@ func (s *Service) ResetAfterRestore() {
 
 // stockBatch is a list of changes that succeed or fail together.
 type stockBatch struct {
-	changes []StockChange
+	changes []Change
 	order   []int // indexes of changes, by product
 }
 
 type (
-	stockQueue   = db.WriteQueue[stockBatch, []*StockTransaction]
-	stockRequest = db.QueuedRequest[stockBatch, []*StockTransaction]
+	stockQueue   = db.WriteQueue[stockBatch, []*Transaction]
+	stockRequest = db.QueuedRequest[stockBatch, []*Transaction]
 )

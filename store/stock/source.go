@@ -4,8 +4,8 @@ import (
 	"portico/store/authoring"
 )
 
-// StockSource is a stock record in an import file. Its id is the product's.
-type StockSource struct {
+// Source is a stock record in an import file. Its id is the product's.
+type Source struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
 	Available int    `json:"available"`
@@ -16,10 +16,10 @@ type StockSource struct {
 }
 
 // Key is the product's id.
-func (s *StockSource) Key() string { return s.ID }
+func (s *Source) Key() string { return s.ID }
 
 // Check reports every error, and makes ids and times canonical.
-func (s *StockSource) Check(f *authoring.Validator) {
+func (s *Source) Check(f *authoring.Validator) {
 	f.ID("id", &s.ID)
 	f.Between("available", s.Available, 0, MaxStock)
 	f.Between("allocated", s.Allocated, 0, MaxStock)
@@ -33,11 +33,11 @@ func (s *StockSource) Check(f *authoring.Validator) {
 }
 
 // Keys records the product.
-func (s *StockSource) Keys(k authoring.KeyRecorder) { k.Use(authoring.KeyProduct, s.ID, "id", 0) }
+func (s *Source) Keys(k authoring.KeyRecorder) { k.Use(authoring.KeyProduct, s.ID, "id", 0) }
 
-// StockTransactionSource is a ledger entry in an import file. Entries of a product must be
+// TransactionSource is a ledger entry in an import file. Entries of a product must be
 // in the order in which they were made.
-type StockTransactionSource struct {
+type TransactionSource struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
 	ProductID string `json:"product_id"`
@@ -51,14 +51,14 @@ type StockTransactionSource struct {
 }
 
 // Key is the entry's id.
-func (s *StockTransactionSource) Key() string { return s.ID }
+func (s *TransactionSource) Key() string { return s.ID }
 
 // Check reports every error, and makes ids and times canonical.
-func (s *StockTransactionSource) Check(f *authoring.Validator) {
+func (s *TransactionSource) Check(f *authoring.Validator) {
 	f.ID("id", &s.ID)
 	f.ID("product_id", &s.ProductID)
 	actions := make([]string, 0, 5)
-	for _, action := range StockActions() {
+	for _, action := range Actions() {
 		actions = append(actions, string(action))
 	}
 	f.OneOf("action", s.Action, actions...)
@@ -74,6 +74,6 @@ func (s *StockTransactionSource) Check(f *authoring.Validator) {
 }
 
 // Keys records the product.
-func (s *StockTransactionSource) Keys(k authoring.KeyRecorder) {
+func (s *TransactionSource) Keys(k authoring.KeyRecorder) {
 	k.Use(authoring.KeyProduct, s.ProductID, "product_id", 0)
 }

@@ -83,7 +83,7 @@ func stockTransactionList(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
 		var ids []string
 		for n := range 23 {
-			made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1 + n},
+			made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1 + n},
 				{ProductID: "b", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 			ids = append(ids, made[0].ID)

@@ -68,15 +68,15 @@ func stockDeleted(backend storetest.Backend) func(*testing.T) {
 		for _, unknown := range []string{"none", "no id", ""} {
 			storetest.RequireError(t, s.Stock.Delete(t.Context(), storetest.Actor, unknown), store.NotFound, "product_id", "no stock record")
 		}
-		storetest.TransactStock(t, s, stock.StockChange{ProductID: "b", Action: stock.StockAllocate, Quantity: 2})
+		storetest.TransactStock(t, s, stock.Change{ProductID: "b", Action: stock.StockAllocate, Quantity: 2})
 		storetest.RequireError(t, s.Stock.Delete(t.Context(), storetest.Actor, "b"), store.Unprocessable, "product_id", "2 allocated units")
-		storetest.TransactStock(t, s, stock.StockChange{ProductID: "b", Action: stock.StockDeallocate, Quantity: 2})
+		storetest.TransactStock(t, s, stock.Change{ProductID: "b", Action: stock.StockDeallocate, Quantity: 2})
 		require.NoError(t, s.Stock.Delete(t.Context(), storetest.Actor, "b"))
 		require.Equal(t, "a c", listedStock(t, s))
 		_, err := s.Stock.Get(t.Context(), "b")
 		storetest.RequireError(t, err, store.NotFound, "")
 		storetest.RequireError(t, s.Stock.Delete(t.Context(), storetest.Actor, "b"), store.NotFound, "product_id")
-		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "b", Action: stock.StockIncrement, Quantity: 1}})
+		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{{ProductID: "b", Action: stock.StockIncrement, Quantity: 1}})
 		storetest.RequireError(t, err, store.NotFound, "changes.0.product_id")
 		history := []string{"increment 5 ", "allocate -2 ", "deallocate 2 ", "set -5 deleted"}
 		require.Equal(t, history, ledgerLines(t, s, "b"))
@@ -166,7 +166,7 @@ func stockDeletedRaced(backend storetest.Backend) func(*testing.T) {
 					case 1:
 						_, _ = s.Stock.Create(context.Background(), storetest.Actor, product, random.IntN(9))
 					default:
-						_, _ = s.Stock.Transact(context.Background(), storetest.Actor, []stock.StockChange{{ProductID: product, Action: stock.StockActions()[random.IntN(5)], Quantity: 1 + random.IntN(3)}})
+						_, _ = s.Stock.Transact(context.Background(), storetest.Actor, []stock.Change{{ProductID: product, Action: stock.Actions()[random.IntN(5)], Quantity: 1 + random.IntN(3)}})
 					}
 				}
 			})

@@ -71,7 +71,7 @@ func writeHot(t *testing.T, s *shop.Store, clock *testkit.Clock, rows []stock.St
 				}
 				clock.Advance(time.Millisecond)
 				hot := rows[i%(len(rows)/2)*2].ProductID
-				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: hot, Action: stock.StockIncrement, Quantity: 1}})
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{{ProductID: hot, Action: stock.StockIncrement, Quantity: 1}})
 				if err != nil {
 					failures <- err
 					writes.Add(1 << 32) // ends the wait for writes

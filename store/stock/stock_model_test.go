@@ -21,7 +21,7 @@ type balances map[string][2]int
 
 // transact applies a batch as Transact does for a single writer. It returns the new
 // balances, or the code of the error.
-func (b balances) transact(batch []stock.StockChange) (balances, store.Code) {
+func (b balances) transact(batch []stock.Change) (balances, store.Code) {
 	for _, c := range batch {
 		least := 1
 		if c.Action == stock.StockSet {
@@ -34,7 +34,7 @@ func (b balances) transact(batch []stock.StockChange) (balances, store.Code) {
 	// Which of several failures is told is the store's to choose; it goes by
 	// product, and within a product in order.
 	batch = slices.Clone(batch)
-	slices.SortStableFunc(batch, func(a, b stock.StockChange) int { return cmp.Compare(a.ProductID, b.ProductID) })
+	slices.SortStableFunc(batch, func(a, b stock.Change) int { return cmp.Compare(a.ProductID, b.ProductID) })
 	after := maps.Clone(b)
 	for _, c := range batch {
 		balance, known := after[c.ProductID]
@@ -64,10 +64,10 @@ func (b balances) transact(batch []stock.StockChange) (balances, store.Code) {
 	return after, ""
 }
 
-func drawChange(t *rapid.T) stock.StockChange {
-	change := stock.StockChange{
+func drawChange(t *rapid.T) stock.Change {
+	change := stock.Change{
 		ProductID: rapid.SampledFrom(strings.Split("aaabbbcccz", "")).Draw(t, "product"),
-		Action:    rapid.SampledFrom(stock.StockActions()).Draw(t, "action"),
+		Action:    rapid.SampledFrom(stock.Actions()).Draw(t, "action"),
 		Quantity:  rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(1, 9), rapid.SampledFrom([]int{-1, 0, stock.MaxStock, stock.MaxStock + 1})).Draw(t, "quantity"),
 	}
 	if rapid.IntRange(0, 4).Draw(t, "compares") == 0 {

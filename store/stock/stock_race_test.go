@@ -16,14 +16,14 @@ import (
 
 func stockOversell(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		for _, action := range []stock.StockAction{stock.StockDecrement, stock.StockAllocate} {
+		for _, action := range []stock.Action{stock.StockDecrement, stock.StockAllocate} {
 			t.Run(string(action), func(t *testing.T) {
 				const units = 100
 				s := storetest.OpenWithStock(t, backend, units, "a")
 				var sold atomic.Int64
 				storetest.RunWriters(t, backend, func(s *shop.Store, _ int) {
 					for {
-						made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: action, Quantity: 3}})
+						made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{{ProductID: "a", Action: action, Quantity: 3}})
 						if err != nil {
 							if !store.HasCode(err, store.Unprocessable) {
 								t.Errorf("a buyer got %v", err)
@@ -56,7 +56,7 @@ func stockContention(backend storetest.Backend) func(*testing.T) {
 				action, counter = stock.StockIncrement, &given
 			}
 			for range 20 {
-				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: action, Quantity: 1}})
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{{ProductID: "a", Action: action, Quantity: 1}})
 				if err == nil {
 					counter.Add(1)
 				} else if want := "must be at most the 0 available units of a, got 1"; !strings.Contains(err.Error(), want) {
@@ -79,11 +79,11 @@ func stockCompareAndSet(backend storetest.Backend) func(*testing.T) {
 					t.Errorf("reading: %v", err)
 					return
 				}
-				change := stock.StockChange{ProductID: "a", Action: stock.StockDecrement, Quantity: 1, ExpectedAvailable: &seen.Available}
+				change := stock.Change{ProductID: "a", Action: stock.StockDecrement, Quantity: 1, ExpectedAvailable: &seen.Available}
 				if writer%2 == 0 { // half of the writers use a set
 					change.Action, change.Quantity = stock.StockSet, seen.Available-1
 				}
-				_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
+				_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{change})
 				if err == nil {
 					return
 				}
@@ -102,13 +102,13 @@ func stockConcurrentSets(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 5, "a")
 		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
-			change := stock.StockChange{ProductID: "a", Action: stock.StockSet, Quantity: writer}
+			change := stock.Change{ProductID: "a", Action: stock.StockSet, Quantity: writer}
 			if writer%4 == 3 {
 				change.Action = stock.StockAllocate
 				change.Quantity = 1
 			}
 			for range 5 {
-				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{change})
 				if err != nil && !store.HasCode(err, store.Unprocessable) {
 					t.Errorf("setting: %v", err)
 				}
@@ -127,12 +127,12 @@ func stockLockOrder(backend storetest.Backend) func(*testing.T) {
 		}
 		s := storetest.OpenWithStock(t, backend, 1000, products...)
 		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
-			var batch []stock.StockChange
+			var batch []stock.Change
 			for i := range products {
 				if writer%2 == 0 {
 					i = len(products) - 1 - i
 				}
-				batch = append(batch, stock.StockChange{ProductID: products[i], Action: stock.StockDecrement, Quantity: 1})
+				batch = append(batch, stock.Change{ProductID: products[i], Action: stock.StockDecrement, Quantity: 1})
 			}
 			for range 5 {
 				if _, err := s.Stock.Transact(t.Context(), storetest.Actor, batch); err != nil {

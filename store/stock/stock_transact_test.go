@@ -45,7 +45,7 @@ func stockActions(backend storetest.Backend) func(*testing.T) {
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 		s := backend.Open(t, storetest.WithClock(clock))
 		for _, c := range []struct {
-			action               stock.StockAction
+			action               stock.Action
 			quantity             int
 			available, allocated int // after the action
 		}{
@@ -65,13 +65,13 @@ func stockActions(backend storetest.Backend) func(*testing.T) {
 		} {
 			before, err := s.Stock.Get(t.Context(), "a")
 			require.NoError(t, err)
-			made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
+			made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{
 				{ProductID: "a", Action: c.action, Quantity: c.quantity, Reason: "stocktaking", Reference: "order-1"}})
 			require.NoError(t, err, "%s %d", c.action, c.quantity)
 			require.Len(t, made, 1)
 			now := testkit.Noon.Add(time.Hour + 123*time.Millisecond)
 			after := &stock.Stock{ProductID: "a", Available: c.available, Allocated: c.allocated, CreatedAt: testkit.Noon, UpdatedAt: now}
-			require.Equal(t, &stock.StockTransaction{
+			require.Equal(t, &stock.Transaction{
 				ID: made[0].ID, ProductID: "a", Action: c.action, Quantity: c.quantity,
 				AvailableDelta: c.available - before.Available, AllocatedDelta: c.allocated - before.Allocated,
 				Reason: "stocktaking", Reference: "order-1", Actor: storetest.Actor, CreatedAt: now, Stock: after,
@@ -88,12 +88,12 @@ func stockRefusals(backend storetest.Backend) func(*testing.T) {
 			stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon},
 			stock.Stock{ProductID: "full", Available: stock.MaxStock - 5, Allocated: 5, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 		s := backend.Open(t)
-		change := func(product string, action stock.StockAction, quantity int) stock.StockChange {
-			return stock.StockChange{ProductID: product, Action: action, Quantity: quantity}
+		change := func(product string, action stock.Action, quantity int) stock.Change {
+			return stock.Change{ProductID: product, Action: action, Quantity: quantity}
 		}
 		for _, c := range []struct {
 			name   string
-			change stock.StockChange
+			change stock.Change
 			code   store.Code
 			member string
 			words  []string
@@ -119,14 +119,14 @@ func stockRefusals(backend storetest.Backend) func(*testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				before := []*stock.Stock{storetest.ReadStock(t, s, "a"), storetest.ReadStock(t, s, "full")}
-				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{c.change})
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{c.change})
 				storetest.RequireError(t, err, c.code, "changes.0."+c.member, c.words...)
 				require.Equal(t, before, []*stock.Stock{storetest.ReadStock(t, s, "a"), storetest.ReadStock(t, s, "full")})
 			})
 		}
 		for name, length := range map[string]int{"an empty batch": 0, "a batch of 1001": 1001} {
 			t.Run(name, func(t *testing.T) {
-				batch := make([]stock.StockChange, length)
+				batch := make([]stock.Change, length)
 				for i := range batch {
 					batch[i] = change("a", stock.StockIncrement, 1)
 				}
@@ -145,7 +145,7 @@ func stockRefusals(backend storetest.Backend) func(*testing.T) {
 func stockErrors(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 10, "a")
-		_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
+		_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{
 			{ProductID: "a", Action: stock.StockIncrement, Quantity: 1},
 			{ProductID: "a", Action: stock.StockIncrement, Quantity: 0},
 			{ProductID: "a", Action: "steal", Quantity: -1},
@@ -162,27 +162,27 @@ func stockErrors(backend storetest.Backend) func(*testing.T) {
 func stockBatch(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 10, "a", "b", "c")
-		decrement := func(product string, quantity int) stock.StockChange {
-			return stock.StockChange{ProductID: product, Action: stock.StockDecrement, Quantity: quantity}
+		decrement := func(product string, quantity int) stock.Change {
+			return stock.Change{ProductID: product, Action: stock.StockDecrement, Quantity: quantity}
 		}
 		for _, c := range []struct {
 			name   string
-			last   stock.StockChange
+			last   stock.Change
 			code   store.Code
 			member string
 		}{
 			{"too little stock", decrement("c", 11), store.Unprocessable, "changes.2.quantity"},
 			{"an unknown product", decrement("ghost", 1), store.NotFound, "changes.2.product_id"},
-			{"an unexpected balance", stock.StockChange{ProductID: "c", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: new(9)},
+			{"an unexpected balance", stock.Change{ProductID: "c", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: new(9)},
 				store.Conflict, "changes.2.expected_available"},
 		} {
-			_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{decrement("b", 1), decrement("a", 1), c.last})
+			_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{decrement("b", 1), decrement("a", 1), c.last})
 			storetest.RequireError(t, err, c.code, c.member)
 			for _, product := range []string{"a", "b", "c"} {
 				require.Equal(t, 10, storetest.Available(t, s, product), "%s: %s", c.name, product)
 			}
 		}
-		made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{decrement("c", 3), decrement("a", 1), decrement("b", 2)})
+		made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{decrement("c", 3), decrement("a", 1), decrement("b", 2)})
 		require.NoError(t, err)
 		for i, product := range []string{"c", "a", "b"} {
 			require.Equal(t, product, made[i].ProductID, "results are in the order of the changes")
@@ -195,7 +195,7 @@ func stockBatch(backend storetest.Backend) func(*testing.T) {
 func stockSameProduct(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 10, "a", "b")
-		made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
+		made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{
 			{ProductID: "b", Action: stock.StockAllocate, Quantity: 10},
 			{ProductID: "a", Action: stock.StockDecrement, Quantity: 10},
 			{ProductID: "b", Action: stock.StockDeallocate, Quantity: 4},
@@ -208,7 +208,7 @@ func stockSameProduct(backend storetest.Backend) func(*testing.T) {
 			after = append(after, [2]int{line.Stock.Available, line.Stock.Allocated})
 		}
 		require.Equal(t, [][2]int{{0, 10}, {0, 0}, {4, 6}, {1, 0}, {20, 6}}, after)
-		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
+		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{
 			{ProductID: "a", Action: stock.StockDecrement, Quantity: 1},
 			{ProductID: "a", Action: stock.StockDecrement, Quantity: 1},
 		})
@@ -220,19 +220,19 @@ func stockSameProduct(backend storetest.Backend) func(*testing.T) {
 
 func stockExpectedAvailable(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		for _, action := range stock.StockActions() {
+		for _, action := range stock.Actions() {
 			t.Run(string(action), func(t *testing.T) {
 				storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 10, CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 				s := backend.Open(t)
-				change := stock.StockChange{ProductID: "a", Action: action, Quantity: 3}
+				change := stock.Change{ProductID: "a", Action: action, Quantity: 3}
 				for _, wrong := range []int{9, 11, -1, 0} {
 					change.ExpectedAvailable = &wrong
-					_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
+					_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{change})
 					storetest.RequireError(t, err, store.Conflict, "changes.0.expected_available", "10 are available")
 					require.Equal(t, 10, storetest.Available(t, s, "a"))
 				}
 				change.ExpectedAvailable = new(10)
-				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{change})
 				require.NoError(t, err)
 				require.NotEqual(t, 10, storetest.Available(t, s, "a"))
 				storetest.RequireLedger(t, backend.SQL(t))
@@ -246,16 +246,16 @@ func stockLedger(backend storetest.Backend) func(*testing.T) {
 		clock := testkit.NewClock(testkit.Noon)
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon}, stock.Stock{ProductID: "b", CreatedAt: testkit.Noon, UpdatedAt: testkit.Noon})
 		s := backend.Open(t, storetest.WithClock(clock))
-		var made []*stock.StockTransaction
+		var made []*stock.Transaction
 		for i := range 6 {
 			if i%2 == 0 {
 				clock.Advance(time.Second) // two entries share each time
 			}
-			lines, err := s.Stock.Transact(t.Context(), store.Actor("client:other"), []stock.StockChange{
+			lines, err := s.Stock.Transact(t.Context(), store.Actor("client:other"), []stock.Change{
 				{ProductID: "a", Action: stock.StockIncrement, Quantity: i + 1, Reason: "delivery", Reference: "truck"}})
 			require.NoError(t, err)
 			lines[0].Stock = nil // not in the ledger
-			made = append([]*stock.StockTransaction{lines[0]}, made...)
+			made = append([]*stock.Transaction{lines[0]}, made...)
 		}
 		ledgers, err := s.Stock.TransactionsByProduct(t.Context(), []string{"b", "a", "ghost"}, 5)
 		require.NoError(t, err)

@@ -28,7 +28,7 @@ func textStored(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		for _, text := range []string{"", "plain", " with  spaces ", "tab\tand\nline\r\n", "žluťoučký kůň 🐎", `quotes ' " \ ;--`, "%_*?[", "\x01\x7f",
 			"\ufeffmark", "e\u0301 is not \u00e9", "\uffff\U0010ffff", strings.Repeat("x", 255), strings.Repeat("é", 127)} {
-			_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
+			_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{
 				{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, Reason: text, Reference: text}})
 			require.NoError(t, err, "%q", text)
 			ledger, err := s.Stock.TransactionsByProduct(t.Context(), []string{"a"}, 100)
@@ -59,11 +59,11 @@ func textRefused(backend storetest.Backend) func(*testing.T) {
 			{"256 bytes", strings.Repeat("é", 128), store.Unprocessable, "at most 255 bytes, got 256"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				change := stock.StockChange{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, Reason: c.text}
-				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
+				change := stock.Change{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, Reason: c.text}
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{change})
 				storetest.RequireError(t, err, c.code, "changes.0.reason", c.words)
 				change.Reason, change.Reference = "", c.text
-				_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
+				_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{change})
 				storetest.RequireError(t, err, c.code, "changes.0.reference", c.words)
 			})
 		}
@@ -85,7 +85,7 @@ func textIDs(backend storetest.Backend) func(*testing.T) {
 			ledgers, err := s.Stock.TransactionsByProduct(t.Context(), []string{id, "a"}, 5)
 			require.NoError(t, err, "%.70q", id)
 			require.Len(t, ledgers, 1)
-			_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: id, Action: stock.StockIncrement, Quantity: 1}})
+			_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.Change{{ProductID: id, Action: stock.StockIncrement, Quantity: 1}})
 			require.True(t, store.HasCode(err, store.NotFound) || store.HasCode(err, store.Invalid), "%.70q: %v", id, err)
 		}
 	}

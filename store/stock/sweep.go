@@ -86,7 +86,7 @@ func carryOver(ctx context.Context, t *db.Tx, product string, before int64, most
 		return 0, err
 	}
 	last := lines[len(lines)-1]
-	sum := &StockTransaction{ID: store.NewID(), ProductID: product, Action: StockSet, Reason: "carried over", Actor: carryOverActor, CreatedAt: last.CreatedAt}
+	sum := &Transaction{ID: store.NewID(), ProductID: product, Action: StockSet, Reason: "carried over", Actor: carryOverActor, CreatedAt: last.CreatedAt}
 	for _, line := range lines {
 		sum.AvailableDelta += line.AvailableDelta
 		sum.AllocatedDelta += line.AllocatedDelta

@@ -34,7 +34,7 @@ func newStockQueue(s *Service) *stockQueue {
 // It returns INVALID for an unknown action, NOT_FOUND for a product without a record,
 // CONFLICT if ExpectedAvailable differs, and UNPROCESSABLE for a quantity out of range or
 // insufficient stock. It reports every wrong change, up to 20.
-func (s *Service) Transact(ctx context.Context, actor store.Actor, changes []StockChange) ([]*StockTransaction, error) {
+func (s *Service) Transact(ctx context.Context, actor store.Actor, changes []Change) ([]*Transaction, error) {
 	if len(changes) == 0 || len(changes) > MaxStockChanges {
 		return nil, store.Unprocessablef([]string{"changes"}, "must have between 1 and %d changes, got %d", MaxStockChanges, len(changes))
 	}

@@ -8,12 +8,12 @@ import (
 	"portico/store"
 )
 
-// StockTransaction is a ledger entry. The deltas of a product's entries add up to its
+// Transaction is a ledger entry. The deltas of a product's entries add up to its
 // record.
-type StockTransaction struct {
+type Transaction struct {
 	ID             string
 	ProductID      string
-	Action         StockAction
+	Action         Action
 	Quantity       int
 	AvailableDelta int
 	AllocatedDelta int
@@ -26,8 +26,8 @@ type StockTransaction struct {
 
 const stockTransactionColumns = `id, product_id, action, quantity, available_delta, allocated_delta, reason, reference, actor, created_at`
 
-func scanStockTransaction(rows *sql.Rows) (*StockTransaction, error) {
-	line := &StockTransaction{}
+func scanStockTransaction(rows *sql.Rows) (*Transaction, error) {
+	line := &Transaction{}
 	var created int64
 	err := rows.Scan(&line.ID, &line.ProductID, &line.Action, &line.Quantity, &line.AvailableDelta, &line.AllocatedDelta,
 		&line.Reason, &line.Reference, &line.Actor, &created)
@@ -38,7 +38,7 @@ func scanStockTransaction(rows *sql.Rows) (*StockTransaction, error) {
 var stockTransactionInsert = strings.Split(stockTransactionColumns, ", ")
 
 // values appends the values of stockTransactionColumns.
-func (l *StockTransaction) values(to []any) []any {
+func (l *Transaction) values(to []any) []any {
 	return append(to, l.ID, l.ProductID, string(l.Action), l.Quantity, l.AvailableDelta, l.AllocatedDelta,
 		l.Reason, l.Reference, string(l.Actor), store.Micros(l.CreatedAt))
 }

@@ -28,8 +28,8 @@ func newStockWatch() *stockWatch {
 	return &stockWatch{Notifier: db.NewNotifier(later), cacheBehind: true}
 }
 
-// StockWatcher is a subscription to the stock of products.
-type StockWatcher struct{ *db.Subscription[stockRow] }
+// Watcher is a subscription to the stock of products.
+type Watcher struct{ *db.Subscription[stockRow] }
 
 // stock returns a copy of the record.
 func (r *stockRow) stock() *Stock {
@@ -39,7 +39,7 @@ func (r *stockRow) stock() *Stock {
 
 // Newest returns the newest stock of a product that changed, and a function that marks it
 // as delivered; nil if there is none.
-func (w *StockWatcher) Newest() (stock *Stock, took func()) {
+func (w *Watcher) Newest() (stock *Stock, took func()) {
 	row, ok := w.Subscription.Newest()
 	if !ok {
 		return nil, nil
@@ -56,8 +56,8 @@ func (w *stockWatch) publishAll(rows []stockRow) {
 
 // Watch subscribes to the stock of products: first the current record of each, then
 // every change, by any process. A deleted record has no units. Close the watcher when done.
-func (s *Service) Watch(ctx context.Context, productIDs []string) (*StockWatcher, error) {
-	w := &StockWatcher{s.stockWatch.Subscribe(productIDs)} // before the read, so that no change is missed
+func (s *Service) Watch(ctx context.Context, productIDs []string) (*Watcher, error) {
+	w := &Watcher{s.stockWatch.Subscribe(productIDs)} // before the read, so that no change is missed
 	rows, err := s.stockStates(ctx, productIDs)
 	if err != nil {
 		w.Close()

@@ -18,7 +18,7 @@ type stockWrite struct {
 
 	found   map[string]*stockRow // locked records, by product
 	rows    []*stockRow          // changed records
-	entries []*StockTransaction  // to write to the ledger
+	entries []*Transaction       // to write to the ledger
 }
 
 // lock reads and locks the records of products, and sorts products. All writes lock in the order of ids, to avoid deadlocks.
@@ -34,7 +34,7 @@ func (w *stockWrite) lock(ctx context.Context, products []string) error {
 
 // transact applies changes to the records in memory, in an order, all or none. It reports malformed changes first, then those
 // that a record does not allow. After a failed change it skips later ones of the same product.
-func (w *stockWrite) transact(actor store.Actor, changes []StockChange, order []int) ([]*StockTransaction, error) {
+func (w *stockWrite) transact(actor store.Actor, changes []Change, order []int) ([]*Transaction, error) {
 	var faulty store.Errors
 	wrong := make([]bool, len(changes))
 	for i := range changes {
@@ -43,7 +43,7 @@ func (w *stockWrite) transact(actor store.Actor, changes []StockChange, order []
 			faulty = append(faulty, fault.At("changes", strconv.Itoa(i)))
 		}
 	}
-	made := make([]*StockTransaction, len(changes))
+	made := make([]*Transaction, len(changes))
 	before := make([]Stock, 0, len(changes)) // to undo the changes
 	lines := len(w.entries)
 	var failed map[string]bool // products with a failed change
@@ -79,7 +79,7 @@ func (w *stockWrite) transact(actor store.Actor, changes []StockChange, order []
 }
 
 // change applies one change to a record, nil if missing, and adds a ledger entry.
-func (w *stockWrite) change(actor store.Actor, change *StockChange, row *stockRow) (*StockTransaction, *store.Error) {
+func (w *stockWrite) change(actor store.Actor, change *Change, row *stockRow) (*Transaction, *store.Error) {
 	if row == nil {
 		return nil, store.NotFoundf([]string{"product_id"}, "has no stock record: %q; create one first", change.ProductID)
 	}
@@ -105,8 +105,8 @@ func (w *stockWrite) markChanged(row *stockRow) {
 }
 
 // addEntry adds a ledger entry; after is the record after the change.
-func (w *stockWrite) addEntry(actor store.Actor, change *StockChange, after Stock, toAvailable, toAllocated int) *StockTransaction {
-	line := &StockTransaction{
+func (w *stockWrite) addEntry(actor store.Actor, change *Change, after Stock, toAvailable, toAllocated int) *Transaction {
+	line := &Transaction{
 		ID: store.NewID(), ProductID: change.ProductID, Action: change.Action, Quantity: change.Quantity,
 		AvailableDelta: toAvailable, AllocatedDelta: toAllocated,
 		Reason: change.Reason, Reference: change.Reference, Actor: actor, Stock: &after,

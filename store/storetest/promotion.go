@@ -45,8 +45,8 @@ func CodeLine(promotionID, codeText, members string) string {
 }
 
 // TenPercentOff is a promotion that is active for a day from now.
-func TenPercentOff(now time.Time) promotion.PromotionChange {
-	return promotion.PromotionChange{Name: new("Ten percent"), Description: new(""), Type: new(rule.PercentDiscount), Enabled: new(true),
+func TenPercentOff(now time.Time) promotion.Change {
+	return promotion.Change{Name: new("Ten percent"), Description: new(""), Type: new(rule.PercentDiscount), Enabled: new(true),
 		Start: new(now.Format(TimeFormat)), End: new(now.Add(testkit.Day).Format(TimeFormat)), Schema: json.RawMessage(`{"percent":10}`)}
 }
 
@@ -80,11 +80,11 @@ func AddCodes(s *shop.Store, promotionID string, codes ...string) error {
 }
 
 // GenerateCodes queues a job that generates codes.
-func GenerateCodes(t *testing.T, s *shop.Store, g code.CodeGeneration) *job.Job {
+func GenerateCodes(t *testing.T, s *shop.Store, g code.Generation) *job.Job {
 	t.Helper()
 	task, _, err := s.Codes.Generate(t.Context(), Actor, g)
 	require.NoError(t, err)
-	require.Equal(t, job.JobQueued, task.State)
+	require.Equal(t, job.Queued, task.State)
 	return task
 }
 

@@ -82,7 +82,7 @@ func StockUnits(t *testing.T, s *shop.Store, product string) []int {
 }
 
 // TransactStock makes stock changes that must succeed.
-func TransactStock(t *testing.T, s *shop.Store, changes ...stock.StockChange) {
+func TransactStock(t *testing.T, s *shop.Store, changes ...stock.Change) {
 	t.Helper()
 	_, err := s.Stock.Transact(t.Context(), Actor, changes)
 	require.NoError(t, err)
@@ -90,9 +90,9 @@ func TransactStock(t *testing.T, s *shop.Store, changes ...stock.StockChange) {
 
 // Increment adds one unit to each product.
 func Increment(ctx context.Context, s *shop.Store, products ...string) error {
-	var batch []stock.StockChange
+	var batch []stock.Change
 	for _, product := range products {
-		batch = append(batch, stock.StockChange{ProductID: product, Action: stock.StockIncrement, Quantity: 1})
+		batch = append(batch, stock.Change{ProductID: product, Action: stock.StockIncrement, Quantity: 1})
 	}
 	_, err := s.Stock.Transact(ctx, Actor, batch)
 	return err
@@ -103,7 +103,7 @@ func Increment(ctx context.Context, s *shop.Store, products ...string) error {
 func IncrementWithKey(t *testing.T, s *shop.Store, by store.Actor, key string) (replayed bool, err error) {
 	t.Helper()
 	var replays atomic.Int64
-	change := []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}}
+	change := []stock.Change{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}}
 	_, err = s.Stock.Transact(WithIdempotencyKey(t.Context(), key, "o", change, &replays), by, change)
 	return replays.Load() > 0, err
 }

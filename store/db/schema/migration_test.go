@@ -62,7 +62,7 @@ func migrateAgain(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := backend.Open(t), backend.SQL(t)
 		before := storetest.QueryText(t, db, migrated)
-		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(9)})
+		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.Change{PageLength: new(9)})
 		require.NoError(t, err)
 		require.NoError(t, s.Close())
 		settings, err := backend.Open(t).Settings.Get(t.Context())

@@ -63,7 +63,7 @@ func migrateNextVersion(backend storetest.Backend) func(*testing.T) {
 		storetest.RunWorker(t, next)
 		task, err := next.Publisher.PublishLater(t.Context(), storetest.Actor, "outlet", true)
 		require.NoError(t, err)
-		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, next, task.ID).State)
+		require.Equal(t, job.Succeeded, storetest.WaitForJob(t, next, task.ID).State)
 		storetest.RequireStockConsistent(t, db)
 		storetest.RequireNoOrphans(t, db)
 		storetest.RequireSameAfterImport(t, backend, next)

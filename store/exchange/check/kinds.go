@@ -17,13 +17,13 @@ import (
 
 // Kinds are all kinds, in the order of an export.
 var Kinds = []authoring.Kind{
-	settings.SettingsKind, catalog.FileKind, catalog.AttributeKind, catalog.ProductKind,
+	settings.Kind, catalog.FileKind, catalog.AttributeKind, catalog.ProductKind,
 	catalog.HierarchyKind, catalog.NodeKind, catalog.SynonymsKind, catalog.RedirectKind,
 	catalog.PricebookKind, catalog.PriceKind, catalog.ModifierKind,
 	catalog.CatalogKind, catalog.RuleKind,
-	stock.StockTransactionKind, stock.StockKind,
-	promotion.PromotionKind, code.CodeKind, redeem.UsageKind,
-	gateway.GatewayKind, access.ClientKind,
+	stock.TransactionKind, stock.Kind,
+	promotion.Kind, code.Kind, redeem.UsageKind,
+	gateway.Kind, access.ClientKind,
 }
 
 // KindByName returns the kind called name, or the zero Kind.

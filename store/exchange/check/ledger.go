@@ -44,7 +44,7 @@ func (c *LedgerChecker) Of(product string) ledgerState {
 // begin decides at the first new entry of a product whether its new entries are written, and reads the balance before it. An
 // existing record gets new ones only if the file showed its whole ledger before: then an interrupted import made it. had is
 // the record, nil if there is none.
-func (c *LedgerChecker) begin(state *ledgerState, line *stock.StockTransactionSource, had *stock.Stock) {
+func (c *LedgerChecker) begin(state *ledgerState, line *stock.TransactionSource, had *stock.Stock) {
 	if state.Writing || state.Skipping {
 		return
 	}
@@ -60,7 +60,7 @@ func (c *LedgerChecker) Check(ctx context.Context, batch []Line) (list []ImportE
 	var lines []Line
 	var ids, products []string
 	for _, d := range batch {
-		if line, ok := d.Source.(*stock.StockTransactionSource); ok && len(d.Errors) == 0 {
+		if line, ok := d.Source.(*stock.TransactionSource); ok && len(d.Errors) == 0 {
 			lines, ids, products = append(lines, d), append(ids, line.ID), append(products, line.ProductID)
 		}
 	}
@@ -73,7 +73,7 @@ func (c *LedgerChecker) Check(ctx context.Context, batch []Line) (list []ImportE
 	}
 	added := map[string]bool{} // ids of new entries in this batch
 	for _, d := range lines {
-		line := d.Source.(*stock.StockTransactionSource)
+		line := d.Source.(*stock.TransactionSource)
 		if added[line.ID] {
 			continue
 		}

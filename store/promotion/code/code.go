@@ -28,7 +28,7 @@ type PromotionCode struct {
 	MaxUses     *int // nil for no limit
 	Used        int
 	ConsumeUnit ConsumeUnit
-	User        CodeUser        // who may use it
+	User        User            // who may use it
 	CreatedAt   *time.Time      // nil if it was imported without
 	Held        bool            // no other promotion has claimed the code since
 	Promotion   *rule.Promotion `json:"-"`
@@ -58,12 +58,12 @@ func (c *PromotionCode) Valid() bool {
 
 // Refusals returns the reasons why nobody can use the code at any time, unless the code or the
 // promotion changes.
-func (c *PromotionCode) Refusals(p *rule.Promotion) (list []CodeRefusal) {
+func (c *PromotionCode) Refusals(p *rule.Promotion) (list []Refusal) {
 	if c.MaxUses != nil && c.Used >= *c.MaxUses {
-		list = append(list, NewRefusal(CodeUsedUp, CodeArgumentCode, "is used up: its limit is %d uses", *c.MaxUses))
+		list = append(list, NewRefusal(CodeUsedUp, ArgumentCode, "is used up: its limit is %d uses", *c.MaxUses))
 	}
 	if c.ConsumeUnit == PerItem && p.Automatic {
-		list = append(list, NewRefusal(CodeNotPerItem, CodeArgumentCode, "counts per item, which is not possible for an automatic promotion"))
+		list = append(list, NewRefusal(CodeNotPerItem, ArgumentCode, "counts per item, which is not possible for an automatic promotion"))
 	}
 	return list
 }

@@ -20,7 +20,7 @@ import (
 type NewCode struct {
 	Code        string      `json:"code,omitempty"`        // empty for a random code
 	ConsumeUnit ConsumeUnit `json:"consumeUnit,omitempty"` // empty for the default of the request
-	User        CodeUser    `json:"users,omitzero"`        // who may use it
+	User        User        `json:"users,omitzero"`        // who may use it
 	MaxUses     *int        `json:"maxUses,omitempty"`     // at least 1; nil for no limit
 }
 

@@ -43,17 +43,17 @@ func (s *Service) Each(ctx context.Context, promotionID string, do func(*Promoti
 	}
 }
 
-// CodeFormat is a file format of codes.
-type CodeFormat string
+// Format is a file format of codes.
+type Format string
 
 const (
-	CodesCSV    CodeFormat = "csv"    // with a header; the members of the NDJSON but type, id and promotion_id; no text is a formula
-	CodesNDJSON CodeFormat = "ndjson" // the resources that an import takes
+	CodesCSV    Format = "csv"    // with a header; the members of the NDJSON but type, id and promotion_id; no text is a formula
+	CodesNDJSON Format = "ndjson" // the resources that an import takes
 )
 
 // Export writes the codes of a promotion while it reads them, and returns how many. It
 // returns NOT_FOUND for an unknown promotion.
-func (s *Service) Export(ctx context.Context, to io.Writer, promotionID string, format CodeFormat) (written int, err error) {
+func (s *Service) Export(ctx context.Context, to io.Writer, promotionID string, format Format) (written int, err error) {
 	out := bufio.NewWriterSize(to, 1<<16)
 	write, flush := ndjsonCodes(out)
 	if format == CodesCSV {

@@ -9,21 +9,21 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// CodeState follows from a code's uses and the end of its promotion.
-type CodeState string
+// State follows from a code's uses and the end of its promotion.
+type State string
 
 // The states of a code, of which each has one.
 const (
-	CodeAvailable CodeState = "available" // uses remain, and the promotion has not ended
-	CodeSpent     CodeState = "used_up"   // no uses remain
-	CodeEnded     CodeState = "expired"   // uses remain, but the promotion has ended
+	CodeAvailable State = "available" // uses remain, and the promotion has not ended
+	CodeSpent     State = "used_up"   // no uses remain
+	CodeEnded     State = "expired"   // uses remain, but the promotion has ended
 )
 
-// CodeStates lists every state.
-func CodeStates() []CodeState { return []CodeState{CodeAvailable, CodeSpent, CodeEnded} }
+// States lists every state.
+func States() []State { return []State{CodeAvailable, CodeSpent, CodeEnded} }
 
 // State is the code's state at the time it was read.
-func (c *PromotionCode) State() CodeState {
+func (c *PromotionCode) State() State {
 	switch {
 	case c.MaxUses != nil && c.Used >= *c.MaxUses:
 		return CodeSpent
@@ -37,7 +37,7 @@ func (c *PromotionCode) State() CodeState {
 type Filter struct {
 	Codes     []string      // without regard to case if the settings say so; nil is any
 	Prefix    string        // of the code, case-sensitive
-	States    []CodeState   // nil is any
+	States    []State       // nil is any
 	CreatedAt []store.Range // on SortCreatedAt
 }
 
@@ -84,7 +84,7 @@ func (f *Filter) Conditions(promotion rule.PromotionState) (list []db.Condition)
 	if promotion == rule.PromotionExpired {
 		left = slices.Contains(f.States, CodeEnded)
 	}
-	states := db.Condition{CursorName: cachekey.Each(f.States, func(s CodeState) cachekey.Key { return cachekey.New(string(s)) })}
+	states := db.Condition{CursorName: cachekey.Each(f.States, func(s State) cachekey.Key { return cachekey.New(string(s)) })}
 	switch {
 	case left && spent:
 		states.Clause = "TRUE"

@@ -22,8 +22,8 @@ const MaxGeneratedCodes = 10_000_000
 // generateMisses is the number of drawn codes in a row that may be taken, before the job fails.
 const generateMisses = 10_000
 
-// CodeGeneration is the input of a JobGenerateCodes.
-type CodeGeneration struct {
+// Generation is the input of a JobGenerateCodes.
+type Generation struct {
 	PromotionID string
 	Count       int
 	Pattern     string      // # stands for a random character; empty means DefaultCodePattern
@@ -33,7 +33,7 @@ type CodeGeneration struct {
 }
 
 // check returns every error, and how many guesses it takes on average to find one of the codes.
-func (g CodeGeneration) check() (pattern codePattern, odds float64, err error) {
+func (g Generation) check() (pattern codePattern, odds float64, err error) {
 	f := &authoring.Validator{}
 	pattern, f.Errors = newCodePattern(g.Pattern, g.Alphabet)
 	f.Within("count", int64(g.Count), 1, MaxGeneratedCodes)
@@ -51,7 +51,7 @@ func (g CodeGeneration) check() (pattern codePattern, odds float64, err error) {
 // generateInput is the stored input of a job. Nonce makes each unique, so that two equal requests
 // are two jobs.
 type generateInput struct {
-	CodeGeneration
+	Generation
 	Epoch int64 // of the promotion
 	Nonce string
 }
@@ -69,13 +69,13 @@ type generateState struct {
 // (job.Service.Enqueue), NOT_FOUND for an unknown promotion, and UNPROCESSABLE for one that is automatic
 // or has ended. INVALID and UNPROCESSABLE name each wrong member, for example a pattern that is
 // too small for the count.
-func (s *Service) Generate(ctx context.Context, actor store.Actor, g CodeGeneration) (task *job.Job, odds float64, err error) {
+func (s *Service) Generate(ctx context.Context, actor store.Actor, g Generation) (task *job.Job, odds float64, err error) {
 	_, odds, err = g.check()
 	if err != nil {
 		return nil, 0, err
 	}
-	input := &generateInput{CodeGeneration: g, Nonce: store.NewID()}
-	task, err = s.jobs.Enqueue(ctx, actor, job.JobGenerateCodes, input, g.Count, func(ctx context.Context, t *db.Tx) error {
+	input := &generateInput{Generation: g, Nonce: store.NewID()}
+	task, err = s.jobs.Enqueue(ctx, actor, job.GenerateCodes, input, g.Count, func(ctx context.Context, t *db.Tx) error {
 		p, err := rule.LockPromotion(ctx, t, "promotion_id", g.PromotionID)
 		if err != nil {
 			return err

@@ -14,9 +14,9 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// CodeKind is the import of codes. They come after promotions, whose numbers are part of their
+// Kind is the import of codes. They come after promotions, whose numbers are part of their
 // keys.
-var CodeKind = authoring.Kind{
+var Kind = authoring.Kind{
 	Name: "promotion_code", Create: func() authoring.Source { return &codeSource{} },
 	Ledger: true,
 	Write:  writeImportedCodes, Delete: deleteImportedCodes, Export: exportCodes,

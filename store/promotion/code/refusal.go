@@ -7,35 +7,35 @@ import (
 	"portico/store"
 )
 
-// CodeReason is why a code cannot be used.
-type CodeReason string
+// Reason is why a code cannot be used.
+type Reason string
 
 // The reasons.
 const (
-	CodeUnknown      CodeReason = "unknown"
-	CodeExpired      CodeReason = "expired"
-	CodeNotStarted   CodeReason = "not_started"
-	CodeDisabled     CodeReason = "disabled"
-	CodeUsedUp       CodeReason = "used_up"
-	CodeWrongUser    CodeReason = "wrong_user"
-	CodeNeedsUser    CodeReason = "user_required"
-	CodeRedeemed     CodeReason = "reference_used"       // the reference redeemed the code with another user or other units
-	CodeReleased     CodeReason = "reference_released"   // the reference redeemed the code, and was released
-	CodeOtherCatalog CodeReason = "other_catalog"        // the promotion is for other catalogs than that of the cart
-	CodeNoUnits      CodeReason = "no_units"             // a per_item code without units, or a cart without items for it
-	CodeNotPerItem   CodeReason = "per_item_automatic"   // a per_item code of an automatic promotion
-	CodeCartTooLow   CodeReason = "below_min_cart_value" // the cart total
-	CodeNotCurrency  CodeReason = "other_currency"       // the promotion has no value in the currency
+	CodeUnknown      Reason = "unknown"
+	CodeExpired      Reason = "expired"
+	CodeNotStarted   Reason = "not_started"
+	CodeDisabled     Reason = "disabled"
+	CodeUsedUp       Reason = "used_up"
+	CodeWrongUser    Reason = "wrong_user"
+	CodeNeedsUser    Reason = "user_required"
+	CodeRedeemed     Reason = "reference_used"       // the reference redeemed the code with another user or other units
+	CodeReleased     Reason = "reference_released"   // the reference redeemed the code, and was released
+	CodeOtherCatalog Reason = "other_catalog"        // the promotion is for other catalogs than that of the cart
+	CodeNoUnits      Reason = "no_units"             // a per_item code without units, or a cart without items for it
+	CodeNotPerItem   Reason = "per_item_automatic"   // a per_item code of an automatic promotion
+	CodeCartTooLow   Reason = "below_min_cart_value" // the cart total
+	CodeNotCurrency  Reason = "other_currency"       // the promotion has no value in the currency
 )
 
-// CodeRefusal is a reason why a code cannot be used. Err names the argument.
-type CodeRefusal struct {
-	Reason CodeReason
+// Refusal is a reason why a code cannot be used. Err names the argument.
+type Refusal struct {
+	Reason Reason
 	Err    *store.Error
 }
 
 // Refusals is the error of a use that is refused: every reason, never empty. store.AsErrors returns their errors.
-type Refusals []CodeRefusal
+type Refusals []Refusal
 
 func (list Refusals) Error() string { return list.Unwrap().Error() }
 
@@ -48,22 +48,22 @@ func (list Refusals) Unwrap() error {
 	return errs
 }
 
-// CodeArgument is a member of a CodeUse.
-type CodeArgument string
+// Argument is a member of a CodeUse.
+type Argument string
 
 // The arguments that a refusal can name.
 const (
-	CodeArgumentCode      CodeArgument = "code"
-	CodeArgumentUser      CodeArgument = "user"
-	CodeArgumentReference CodeArgument = "reference"
-	CodeArgumentUnits     CodeArgument = "units"
-	CodeArgumentCartValue CodeArgument = "cart_value" // the amount and its currency
-	CodeArgumentLines     CodeArgument = "lines"      // in place of the units and the cart total
+	ArgumentCode      Argument = "code"
+	ArgumentUser      Argument = "user"
+	ArgumentReference Argument = "reference"
+	ArgumentUnits     Argument = "units"
+	ArgumentCartValue Argument = "cart_value" // the amount and its currency
+	ArgumentLines     Argument = "lines"      // in place of the units and the cart total
 )
 
 // NewRefusal returns a refusal of an argument, UNPROCESSABLE.
-func NewRefusal(reason CodeReason, about CodeArgument, format string, args ...any) CodeRefusal {
-	return CodeRefusal{reason, store.Unprocessablef([]string{string(about)}, format, args...)}
+func NewRefusal(reason Reason, about Argument, format string, args ...any) Refusal {
+	return Refusal{reason, store.Unprocessablef([]string{string(about)}, format, args...)}
 }
 
 // DuplicateDetail begins the error of a code that a promotion which has not ended has.

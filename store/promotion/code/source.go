@@ -9,16 +9,16 @@ import (
 // codeSource is an imported code. MaxUses is its limit and Uses what is left of it: with one alone, the code was never used. With
 // neither it has no limit, and Used says how often it was used.
 type codeSource struct {
-	Type        string   `json:"type"`
-	ID          string   `json:"id"`
-	PromotionID string   `json:"promotion_id"`
-	Code        string   `json:"code"`
-	MaxUses     *int     `json:"max_uses,omitempty"`
-	Uses        *int     `json:"uses,omitempty"`
-	Used        int      `json:"used,omitempty"` // of a code without limit
-	ConsumeUnit string   `json:"consume_unit,omitempty"`
-	User        CodeUser `json:"user,omitzero"`
-	CreatedAt   string   `json:"created_at,omitempty"`
+	Type        string `json:"type"`
+	ID          string `json:"id"`
+	PromotionID string `json:"promotion_id"`
+	Code        string `json:"code"`
+	MaxUses     *int   `json:"max_uses,omitempty"`
+	Uses        *int   `json:"uses,omitempty"`
+	Used        int    `json:"used,omitempty"` // of a code without limit
+	ConsumeUnit string `json:"consume_unit,omitempty"`
+	User        User   `json:"user,omitzero"`
+	CreatedAt   string `json:"created_at,omitempty"`
 }
 
 func (c *codeSource) Key() string { return c.ID }

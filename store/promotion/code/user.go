@@ -15,33 +15,33 @@ const (
 	maxCodeUserName = 255 // bytes
 )
 
-// CodeUser says who may use a code: a customer's id or any other name, or a list of them. It
-// keeps the given form, one name or a list. The zero CodeUser is everybody.
-type CodeUser struct {
+// User says who may use a code: a customer's id or any other name, or a list of them. It
+// keeps the given form, one name or a list. The zero User is everybody.
+type User struct {
 	names []string
 	list  bool
 }
 
 // OneCodeUser returns the user with a single name.
-func OneCodeUser(name string) CodeUser { return CodeUser{names: []string{name}} }
+func OneCodeUser(name string) User { return User{names: []string{name}} }
 
-// CodeUsers returns the users of a list; nil is everybody.
-func CodeUsers(names []string) CodeUser { return CodeUser{names, names != nil} }
+// Users returns the users of a list; nil is everybody.
+func Users(names []string) User { return User{names, names != nil} }
 
 // IsZero reports whether everybody may use the code.
-func (u CodeUser) IsZero() bool { return u.names == nil && !u.list }
+func (u User) IsZero() bool { return u.names == nil && !u.list }
 
 // Names returns who may use the code; nil for everybody.
-func (u CodeUser) Names() []string { return u.names }
+func (u User) Names() []string { return u.names }
 
 // Includes reports whether a user may use the code. The name is empty if the user is unknown.
-func (u CodeUser) Includes(name string) bool { return u.IsZero() || slices.Contains(u.names, name) }
+func (u User) Includes(name string) bool { return u.IsZero() || slices.Contains(u.names, name) }
 
 // IsOne reports whether the user was given as a single name.
-func (u CodeUser) IsOne() bool { return !u.list && u.names != nil }
+func (u User) IsOne() bool { return !u.list && u.names != nil }
 
 // AppendJSON appends null, a string, or an array of strings.
-func (u CodeUser) AppendJSON(dst []byte) []byte {
+func (u User) AppendJSON(dst []byte) []byte {
 	switch {
 	case u.IsZero():
 		return append(dst, "null"...)
@@ -59,12 +59,12 @@ func (u CodeUser) AppendJSON(dst []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (u CodeUser) MarshalJSON() ([]byte, error) { return u.AppendJSON(nil), nil }
+func (u User) MarshalJSON() ([]byte, error) { return u.AppendJSON(nil), nil }
 
 // UnmarshalJSON implements json.Unmarshaler. The error is a *store.Error, INVALID, without a
 // path.
-func (u *CodeUser) UnmarshalJSON(text []byte) error {
-	*u = CodeUser{}
+func (u *User) UnmarshalJSON(text []byte) error {
+	*u = User{}
 	text = bytes.TrimSpace(text)
 	var one string
 	if bytes.Equal(text, []byte("null")) {
@@ -82,12 +82,12 @@ func (u *CodeUser) UnmarshalJSON(text []byte) error {
 	for i, name := range several {
 		names[i] = *name
 	}
-	*u = CodeUsers(names)
+	*u = Users(names)
 	return nil
 }
 
 // stored returns the form in rows: empty for everybody, else JSON.
-func (u CodeUser) stored() string {
+func (u User) stored() string {
 	if u.IsZero() {
 		return ""
 	}
@@ -96,22 +96,22 @@ func (u CodeUser) stored() string {
 
 // storedCodeUser parses what stored returned. An old row may have only empty names, which means
 // everybody. With an unreadable row nobody may use the code.
-func storedCodeUser(text string) (u CodeUser) {
+func storedCodeUser(text string) (u User) {
 	if text == "" {
 		return u
 	}
 	if u.UnmarshalJSON([]byte(text)) != nil {
-		return CodeUser{list: true}
+		return User{list: true}
 	}
 	u.names = slices.DeleteFunc(u.names, func(name string) bool { return name == "" })
 	if len(u.names) == 0 {
-		return CodeUser{}
+		return User{}
 	}
 	return u
 }
 
 // checkCodeUser checks who may use a code.
-func checkCodeUser(f *authoring.Validator, member string, u CodeUser) {
+func checkCodeUser(f *authoring.Validator, member string, u User) {
 	const everybody = "omit it, or send null, for everybody"
 	switch {
 	case u.IsZero():

@@ -25,7 +25,7 @@ type FormatMoney func(store.CurrencyAmount) *store.Money
 
 // CodeCheck tells whether a use of a code would be accepted.
 type CodeCheck struct {
-	Refusals     []code.CodeRefusal    // every reason against it; none if it is accepted
+	Refusals     []code.Refusal        // every reason against it; none if it is accepted
 	UnitsApplied int                   // uses that it would consume; 0 if refused
 	Code         *code.PromotionCode   // nil if unknown
 	Promotion    *rule.Promotion       // nil if unknown
@@ -76,39 +76,39 @@ func (o CodeOffer) Check(use CodeUse, at time.Time, format FormatMoney) *CodeChe
 // refusals returns every reason why a use is refused at a time. PromotionCode.Refusals has those that
 // concern the code alone. A code that another promotion holds is unknown until its promotion has ended. format is needed for a
 // use with a cart value.
-func (o CodeOffer) refusals(use CodeUse, at time.Time, format FormatMoney) (list []code.CodeRefusal) {
-	refuse := func(when bool, reason code.CodeReason, about code.CodeArgument, text string, args ...any) {
+func (o CodeOffer) refusals(use CodeUse, at time.Time, format FormatMoney) (list []code.Refusal) {
+	refuse := func(when bool, reason code.Reason, about code.Argument, text string, args ...any) {
 		if when {
 			list = append(list, code.NewRefusal(reason, about, text, args...))
 		}
 	}
 	c, p := o.Code, o.Promotion
 	if p == nil || !c.Held && at.Before(p.End) {
-		return []code.CodeRefusal{{Reason: code.CodeUnknown, Err: store.NotFoundf([]string{string(code.CodeArgumentCode)}, "is unknown: %q", store.Abbreviate(use.Code))}}
+		return []code.Refusal{{Reason: code.CodeUnknown, Err: store.NotFoundf([]string{string(code.ArgumentCode)}, "is unknown: %q", store.Abbreviate(use.Code))}}
 	}
-	refuse(!at.Before(p.End), code.CodeExpired, code.CodeArgumentCode, "has expired: its promotion ended at %s", store.FormatTime(p.End))
-	refuse(at.Before(p.Start), code.CodeNotStarted, code.CodeArgumentCode, "cannot be used yet: its promotion starts at %s", store.FormatTime(p.Start))
-	refuse(!p.Enabled, code.CodeDisabled, code.CodeArgumentCode, "belongs to a disabled promotion")
+	refuse(!at.Before(p.End), code.CodeExpired, code.ArgumentCode, "has expired: its promotion ended at %s", store.FormatTime(p.End))
+	refuse(at.Before(p.Start), code.CodeNotStarted, code.ArgumentCode, "cannot be used yet: its promotion starts at %s", store.FormatTime(p.Start))
+	refuse(!p.Enabled, code.CodeDisabled, code.ArgumentCode, "belongs to a disabled promotion")
 	list = append(list, c.Refusals(p)...)
 	if !c.User.Includes(use.User) {
-		reason, about, text := code.CodeWrongUser, code.CodeArgumentUser, "may not use this code: it is limited to other users"
+		reason, about, text := code.CodeWrongUser, code.ArgumentUser, "may not use this code: it is limited to other users"
 		switch anonymous := use.User == "" && len(c.User.Names()) > 0; {
 		case anonymous && use.OfToken:
-			reason, about, text = code.CodeNeedsUser, code.CodeArgumentCode, "cannot be used by a shopper who is not signed in: it is limited to certain users"
+			reason, about, text = code.CodeNeedsUser, code.ArgumentCode, "cannot be used by a shopper who is not signed in: it is limited to certain users"
 		case anonymous:
 			reason, text = code.CodeNeedsUser, "is required for this code, which is limited to certain users"
 		case use.OfToken:
-			about, text = code.CodeArgumentCode, "cannot be used by this shopper: it is limited to other users"
+			about, text = code.ArgumentCode, "cannot be used by this shopper: it is limited to other users"
 		}
 		refuse(true, reason, about, "%s", text)
 	}
-	value, low, in := code.CodeArgumentCartValue, "must be at least", "must be in"
+	value, low, in := code.ArgumentCartValue, "must be at least", "must be in"
 	if use.CatalogID != "" {
-		value, low, in = code.CodeArgumentLines, "must cost together at least", "must be priced in"
-		refuse(!p.InCatalog(use.CatalogID), code.CodeOtherCatalog, code.CodeArgumentCode, "cannot be used in this catalog: its promotion is limited to other catalogs")
-		refuse(use.Units < 1, code.CodeNoUnits, code.CodeArgumentLines, "must have an item that the promotion applies to")
+		value, low, in = code.ArgumentLines, "must cost together at least", "must be priced in"
+		refuse(!p.InCatalog(use.CatalogID), code.CodeOtherCatalog, code.ArgumentCode, "cannot be used in this catalog: its promotion is limited to other catalogs")
+		refuse(use.Units < 1, code.CodeNoUnits, code.ArgumentLines, "must have an item that the promotion applies to")
 	} else {
-		refuse(c.ConsumeUnit == code.PerItem && use.Units < 1, code.CodeNoUnits, code.CodeArgumentUnits, "must be at least 1 for a code that counts per item, got 0")
+		refuse(c.ConsumeUnit == code.PerItem && use.Units < 1, code.CodeNoUnits, code.ArgumentUnits, "must be at least 1 for a code that counts per item, got 0")
 	}
 	if cart := use.CartValue; cart != nil {
 		minimum, ok := rule.AmountIn(p.MinCartValue, cart.Currency)

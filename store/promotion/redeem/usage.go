@@ -218,7 +218,7 @@ var UsageList = db.Listing[*CodeUsage]{
 // again returns the usage for a repeated redemption, or code.Refusals: CONFLICT if it differs from the first one, and
 // UNPROCESSABLE if that was released.
 func (u *CodeUsage) again(use CodeUse) (*CodeUsage, error) {
-	const about = code.CodeArgumentReference
+	const about = code.ArgumentReference
 	refusal := code.NewRefusal(code.CodeRedeemed, about, "has already redeemed this code for another user. Use another reference.")
 	switch {
 	case u.User != use.User:

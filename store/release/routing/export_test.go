@@ -12,8 +12,8 @@ import (
 
 // NumberedTable is a table of one catalog, "main", that was read after another one; nil for none. Without a
 // release the catalog is not published.
-func NumberedTable(before *Table, rules []*catalog.CatalogRule, release *segment.Release, change func(*catalog.CatalogSource)) *Table {
-	source := &catalog.CatalogSource{ID: "main"}
+func NumberedTable(before *Table, rules []*catalog.Rule, release *segment.Release, change func(*catalog.Source)) *Table {
+	source := &catalog.Source{ID: "main"}
 	if change != nil {
 		change(source)
 	}
@@ -27,7 +27,7 @@ func NumberedTable(before *Table, rules []*catalog.CatalogRule, release *segment
 }
 
 // RuleOf is the rule of a file's line, as it is after so many others.
-func RuleOf(line string, sequence int64) (*catalog.CatalogRule, error) {
+func RuleOf(line string, sequence int64) (*catalog.Rule, error) {
 	source := &catalog.RuleSource{}
 	if err := json.Unmarshal([]byte(line), source); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func RuleOf(line string, sequence int64) (*catalog.CatalogRule, error) {
 }
 
 // BestRule is the rule that wins; empty when none can be chosen.
-func BestRule(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time, published func(string) bool) string {
+func BestRule(rules []*catalog.Rule, shopper ShopperContext, at time.Time, published func(string) bool) string {
 	if best, ok := bestRule(rules, shopper, at, published); ok {
 		return best.Rule.ID
 	}
@@ -50,7 +50,7 @@ func BestRule(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time
 
 // Verdicts are all rules as CatalogResolution lists them, the next edge of a
 // schedule, and what decided a tie.
-func Verdicts(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time, published func(string) bool) ([]*RuleVerdict, time.Time, TieBreak) {
+func Verdicts(rules []*catalog.Rule, shopper ShopperContext, at time.Time, published func(string) bool) ([]*RuleVerdict, time.Time, TieBreak) {
 	list, until := verdicts(rules, shopper, at, published)
 	return list, until, tieBreak(list)
 }

@@ -66,16 +66,16 @@ type CatalogResolution struct {
 	At         time.Time
 	ValidUntil time.Time // when a schedule may next change the result; zero for never
 	Reason     ResolutionReason
-	Catalog    *catalog.Catalog     // nil when nothing is published
-	Release    *segment.Release     // nil when nothing is published
-	Rule       *catalog.CatalogRule // nil unless a rule selected the catalog
-	TieBreak   TieBreak             // empty unless two rules have the highest score
-	Candidates []*RuleVerdict       // all rules: those not dropped, best first, then the dropped ones, oldest first
+	Catalog    *catalog.Catalog // nil when nothing is published
+	Release    *segment.Release // nil when nothing is published
+	Rule       *catalog.Rule    // nil unless a rule selected the catalog
+	TieBreak   TieBreak         // empty unless two rules have the highest score
+	Candidates []*RuleVerdict   // all rules: those not dropped, best first, then the dropped ones, oldest first
 }
 
 // RuleVerdict is the result of checking a rule for a shopper at a time.
 type RuleVerdict struct {
-	Rule    *catalog.CatalogRule
+	Rule    *catalog.Rule
 	Score   int      // criteria matched
 	Missed  int      // criteria missed
 	Dropped RuleDrop // empty when the rule can be chosen
@@ -145,7 +145,7 @@ func canonicalIDs(ids ...string) (list []string) {
 
 // judge checks a rule for a shopper; published is whether its catalog is. It counts all criteria, and then drops the rule for
 // the first reason in the order of RuleDrop.
-func judge(r *catalog.CatalogRule, p *profile, at time.Time, published bool) RuleVerdict {
+func judge(r *catalog.Rule, p *profile, at time.Time, published bool) RuleVerdict {
 	v := RuleVerdict{Rule: r, scheduled: len(r.Schedules) == 0 || slices.ContainsFunc(r.Schedules, func(s catalog.Schedule) bool { return s.Contains(at) })}
 	for c, wanted := range r.Values {
 		if wanted == nil {
@@ -198,7 +198,7 @@ func (v *RuleVerdict) better(w *RuleVerdict) (order int, by TieBreak) {
 
 // bestRule returns the rule that ranks first; ok is false when every rule is
 // dropped.
-func bestRule(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time, published func(catalogID string) bool) (best RuleVerdict, ok bool) {
+func bestRule(rules []*catalog.Rule, shopper ShopperContext, at time.Time, published func(catalogID string) bool) (best RuleVerdict, ok bool) {
 	p := shopper.profile()
 	for _, rule := range rules {
 		v := judge(rule, &p, at, published(rule.CatalogID))
@@ -217,7 +217,7 @@ func bestRule(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time
 
 // verdicts returns all rules in the order of CatalogResolution.Candidates, and
 // when a schedule may next change the result.
-func verdicts(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time, published func(catalogID string) bool) (list []*RuleVerdict, until time.Time) {
+func verdicts(rules []*catalog.Rule, shopper ShopperContext, at time.Time, published func(catalogID string) bool) (list []*RuleVerdict, until time.Time) {
 	p := shopper.profile()
 	for _, rule := range rules {
 		v := judge(rule, &p, at, published(rule.CatalogID))
@@ -241,7 +241,7 @@ func verdicts(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time
 
 // nextEdge returns the first start or end of a schedule after a time, or until
 // if that is earlier.
-func nextEdge(r *catalog.CatalogRule, at, until time.Time) time.Time {
+func nextEdge(r *catalog.Rule, at, until time.Time) time.Time {
 	for _, schedule := range r.Schedules {
 		for _, edge := range []time.Time{schedule.From, schedule.To} {
 			if edge.After(at) && (until.IsZero() || edge.Before(until)) {

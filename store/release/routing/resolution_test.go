@@ -19,7 +19,7 @@ var noonOfMay = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 // rules are made of lines "id member=[…] …"; the line's place is the order of
 // import. A rule leads to the catalog of its own id unless it says otherwise,
 // and was made at the same time as the others.
-func rules(t require.TestingT, lines ...string) (list []*catalog.CatalogRule) {
+func rules(t require.TestingT, lines ...string) (list []*catalog.Rule) {
 	for i, line := range lines {
 		id, members, _ := strings.Cut(line, " ")
 		attributes := []string{`"name":"` + id + `"`}
@@ -167,7 +167,7 @@ func drawShopper(t *rapid.T) routing.ShopperContext {
 		AccountTags: words.Draw(t, "account tags"), CustomerID: word.Draw(t, "customer")}
 }
 
-func drawRules(t *rapid.T) []*catalog.CatalogRule {
+func drawRules(t *rapid.T) []*catalog.Rule {
 	var lines []string
 	for i := range rapid.IntRange(0, 8).Draw(t, "rules") {
 		line := fmt.Sprintf("%s%d", rapid.SampledFrom([]string{"rule", "unpublished"}).Draw(t, "name"), i)

@@ -22,7 +22,7 @@ import (
 type Table struct {
 	routes   uint64 // Routes
 	catalogs []catalogEntry
-	rules    []*catalog.CatalogRule
+	rules    []*catalog.Rule
 	releases map[string]*segment.Release // by catalog
 	basis    Basis
 	edges    []int64                     // starts and ends of the rules' schedules in microseconds, sorted
@@ -65,7 +65,7 @@ type Basis struct{ Channel, Tag, Identity bool }
 
 // catalogEntry is a catalog, published or not.
 type catalogEntry struct {
-	source    *catalog.CatalogSource
+	source    *catalog.Source
 	createdAt time.Time
 	held      bool             // by a roll-back
 	release   *segment.Release // nil when nothing is published
@@ -76,7 +76,7 @@ func (r *Router) readTable(ctx context.Context) (*Table, error) {
 	catalogs, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (c catalogEntry, err error) {
 		var body []byte
 		var created int64
-		c.source = &catalog.CatalogSource{}
+		c.source = &catalog.Source{}
 		if err := rows.Scan(&created, &body, &c.held); err != nil {
 			return c, err
 		}
@@ -102,7 +102,7 @@ func (r *Router) readTable(ctx context.Context) (*Table, error) {
 }
 
 // newTable returns a table that knows what its rules look at.
-func newTable(catalogs []catalogEntry, rules []*catalog.CatalogRule, releases map[string]*segment.Release) *Table {
+func newTable(catalogs []catalogEntry, rules []*catalog.Rule, releases map[string]*segment.Release) *Table {
 	t := &Table{catalogs: catalogs, rules: rules, releases: releases}
 	for _, rule := range rules {
 		t.basis.Channel = t.basis.Channel || len(rule.Channels) > 0
