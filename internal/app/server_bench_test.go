@@ -89,6 +89,9 @@ func BenchmarkCold(b *testing.B) {
 				q.header = []string{"Accept-Language", []string{"en", "fr", "de"}[i%3], "Content-Type", "application/json"}
 				requests[i], bodies[i] = h.request(b.Context(), q), q.body
 			}
+			first := of(0)
+			first.header = []string{"Content-Type", "application/json"}
+			h.requireNoErrors(b, first)
 			w := &discardResponse{header: http.Header{}}
 			b.ReportAllocs()
 			used := processCPU(b)

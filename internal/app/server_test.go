@@ -176,8 +176,18 @@ func (h *testServer) repeatable(t testing.TB, q testRequest) func() {
 	if q.header == nil || q.header[0] != "If-None-Match" {
 		require.Equal(t, 200, w.status, q.name)
 		require.NotZero(t, w.bytes, q.name)
+		h.requireNoErrors(t, q)
 	}
 	return send
+}
+
+// requireNoErrors sends a request once, whose response must not have errors: those of GraphQL have the status 200.
+func (h *testServer) requireNoErrors(t testing.TB, q testRequest) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.handler.ServeHTTP(w, h.request(context.Background(), q))
+	require.Equal(t, 200, w.Code, q.name)
+	require.NotContains(t, w.Body.String(), `"errors":`, q.name)
 }
 
 // TestCachedRequestAllocations requires that a repeated request runs no SQL and allocates little,
