@@ -77,7 +77,7 @@ func (v *View) redirectPast(ctx context.Context, path string, moved bool) (*Redi
 	v.ReadValues("slug", slugs)
 	turn := int64(math.MaxInt64)
 	if v.shopper.ReleaseID != "" { // such a view shows the same for ever
-		turn = segment.TurnOf(v.Release.ID)
+		turn = v.Release.ID
 	}
 	changes, err := v.PathChanges(ctx, store.Unique(slugs), turn)
 	if err != nil {

@@ -80,9 +80,6 @@ type PathChange struct {
 	Came           bool // the step began; else it ended
 }
 
-// TurnOf returns the turn at which a release is first served. Roll-backs have odd turns.
-func TurnOf(releaseID int64) int64 { return 2 * releaseID }
-
 // maxPathChanges is the number of changes that PathChanges reads.
 const maxPathChanges = 1000
 
