@@ -31,8 +31,7 @@ func (s *Service) RecordPathsBefore(ctx context.Context, actor store.Actor, numb
 			return err
 		}
 		sides := [2]*compare.StoredSide{compare.NewStoredSide(s.db, s.releases.ViewOf(served).Ahead()), compare.NewStoredSide(s.db, s.releases.ViewOf(made).Ahead())}
-		w := &releaseWriter{service: s, actor: actor, release: made, served: sides[0].View, compared: &compare.Comparison{Before: sides[0], Now: sides[1]},
-			paths: pathChanges{moved: map[string]bool{}}}
+		w := &releaseWriter{service: s, actor: actor, release: made, served: sides[0].View, compared: &compare.Comparison{Before: sides[0], Now: sides[1]}}
 		alike := served.Format == segment.ReleaseFormat && made.Format == segment.ReleaseFormat
 		if alike && (sharedLayers(served, made) > 0 || max(served.Products, made.Products) <= maxServeCompared) {
 			if err := compareStored(ctx, w.compared, sides); err != nil {
