@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -31,6 +32,10 @@ func (b *bench) codesRow() (results []rowResult, err error) {
 		status int
 		goal   float64
 	}{{"REST", rest, 201, 0.6}, {"GraphQL", graphql, 200, 0.5}} {
+		before, err := s.countCodes()
+		if err != nil {
+			return results, err
+		}
 		l, err := newLoad(s.running, newSingleMix(side.q), 8, side.status)
 		if err != nil {
 			return results, err
@@ -39,6 +44,9 @@ func (b *bench) codesRow() (results []rowResult, err error) {
 		l.close()
 		if err != nil {
 			return results, err
+		}
+		if after, err := s.countCodes(); err != nil || after < before+1000*product.requests {
+			return results, fmt.Errorf("%d requests by %s created %d codes: %w", product.requests, side.name, after-before, cmp.Or(err, errNotCreated))
 		}
 		r := ratio(fmt.Sprintf("1,000 codes a request, durable, 8 clients, %s (%.0f codes/s)", side.name, 1000*product.rate()), product, floor, side.goal)
 		results = append(results, r)

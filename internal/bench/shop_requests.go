@@ -3,6 +3,8 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -96,6 +98,26 @@ func (s *shop) codeRequests() (rest, graphql loadRequest) {
 	graphql = s.graphql(`mutation Codes($input: PromotionCodesCreateInput!) { promotionCodesCreate(input: $input) { codes { code } userErrors { code message } } }`,
 		fmt.Sprintf(`{"input":{"promotionId":%q,"codes":[%s]}}`, promotionID, inputs.String()))
 	return rest, graphql
+}
+
+// errNotCreated means that requests of a row created less than they should.
+var errNotCreated = errors.New("each must create 1,000")
+
+// countCodes returns the number of codes of the promotion.
+func (s *shop) countCodes() (int, error) {
+	a, err := send(s.bench.ctx, s.running, s.graphql(`query Codes($id: ID!) { promotion(id: $id) { codes(first: 1) { totalCount } } }`, fmt.Sprintf(`{"id":%q}`, promotionID)))
+	if err != nil {
+		return 0, err
+	}
+	var answer struct {
+		Data struct {
+			Promotion struct {
+				Codes struct{ TotalCount int }
+			}
+		}
+	}
+	err = json.Unmarshal(a.Body, &answer)
+	return answer.Data.Promotion.Codes.TotalCount, err
 }
 
 // allocation allocates one unit of a product.

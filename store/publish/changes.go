@@ -38,7 +38,7 @@ func (w *releaseWriter) findChanges(ctx context.Context) error {
 	return w.put(ctx, "release_change", []any{w.release.ID, w.served.Release.ID, w.changes.Pack()})
 }
 
-// changedProducts adds the products that differ, with what they are found by, and the paths that changed. changedNodes must have run.
+// changedProducts adds the products that differ, with what they are found by, and the paths that changed.
 func (w *releaseWriter) changedProducts(ctx context.Context) error {
 	var ids []string
 	for _, product := range w.compared.Products {
@@ -113,11 +113,6 @@ func (w *releaseWriter) changedNodes(ctx context.Context) error {
 	}
 	differ := func(node *segment.CatalogNode) {
 		w.changes.Add(segment.AnyNode, segment.NodeKey(node.ID), segment.ChildrenKey(node.ParentID))
-	}
-	for _, change := range changes {
-		if change.Was != nil && !slices.Equal(stepsOfNode(change.Was), stepsOfNode(change.Is)) {
-			w.paths.moved[change.ID] = true
-		}
 	}
 	for _, change := range changes {
 		if err := w.changePath(ctx, change.ID, stepsOfNode(change.Was), stepsOfNode(change.Is)); err != nil {

@@ -30,25 +30,27 @@ func (s *Service) RecordPathsBefore(ctx context.Context, actor store.Actor, numb
 		if err != nil {
 			return err
 		}
-		last, _, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'release'`)
-		if err != nil {
-			return err
-		}
 		sides := [2]*compare.StoredSide{compare.NewStoredSide(s.db, s.releases.ViewOf(served).Ahead()), compare.NewStoredSide(s.db, s.releases.ViewOf(made).Ahead())}
-		w := &releaseWriter{service: s, actor: actor, release: made, served: sides[0].View, compared: &compare.Comparison{Before: sides[0], Now: sides[1]},
-			paths: pathChanges{turn: segment.TurnOf(last) + 1, moved: map[string]bool{}}} // after the last release that was begun
+		w := &releaseWriter{service: s, actor: actor, release: made, served: sides[0].View, compared: &compare.Comparison{Before: sides[0], Now: sides[1]}}
 		alike := served.Format == segment.ReleaseFormat && made.Format == segment.ReleaseFormat
 		if alike && (sharedLayers(served, made) > 0 || max(served.Products, made.Products) <= maxServeCompared) {
 			if err := compareStored(ctx, w.compared, sides); err != nil {
 				return err
 			}
 		}
-		if err := w.steps(ctx, w.changedNodes, w.changedProducts); err != nil {
+		if err := w.steps(ctx, w.changedNodes, w.changedProducts); err != nil || len(w.paths.rows) == 0 {
 			return err
+		}
+		turn, err := db.UpdateOnce(ctx, s.db, nil, actor, routing.NextNumber) // later than all that was served
+		if err != nil {
+			return err
+		}
+		for _, row := range w.paths.rows {
+			row[2] = turn
 		}
 		return store.Chunked(w.paths.rows, sortedBatch, func(rows [][]any) error {
 			return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
-				return t.InsertRowsOnConflict(ctx, "path_change", columns["path_change"], " ON CONFLICT DO NOTHING", rows)
+				return t.InsertRows(ctx, "path_change", columns["path_change"], rows)
 			})
 		})
 	}()

@@ -210,8 +210,7 @@ func (s *Service) startRelease(ctx context.Context, actor store.Actor, made *seg
 				return cmp.Or[error](err, errSwept)
 			}
 		}
-		id, _, err = db.One(ctx, t.Session, db.Scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'release' RETURNING value`)
-		if err != nil {
+		if id, err = routing.NextNumber(ctx, t); err != nil {
 			return err
 		}
 		_, err = t.Exec(ctx, `

@@ -21,7 +21,7 @@ func newReleaseWriter(s *Service, actor store.Actor, p *publicationPlan, release
 		index: map[string]*runs{}, facet: map[string]*facetBuilder{},
 		prices: sparseKeys{absent: segment.Unpriced}, currencies: map[string]bool{}, orders: sparseKeys{absent: catalog.NoOrder}}
 	w.compared = &compare.Comparison{Now: &madeSide{w}}
-	w.paths = pathChanges{turn: segment.TurnOf(release.ID), moved: map[string]bool{}}
+	w.paths.turn = release.ID
 	return w
 }
 

@@ -1,10 +1,8 @@
 package release
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"portico/store/release/segment"
 )
@@ -15,18 +13,10 @@ type pathSpan struct {
 	from, until int64
 }
 
-// level is 1 for a product and 0 for a node, whose path wins.
-func (s pathSpan) level() int {
-	if s.kind == segment.PathProduct {
-		return 1
-	}
-	return 0
-}
-
 // pathPlace is what a step goes by. Nodes and products are apart: both may have one slug below one node.
 type pathPlace struct {
 	aboveID, slug string
-	level         int
+	product       bool
 }
 
 // pathHistory has the spans of the steps with the slugs of a path.
@@ -35,65 +25,63 @@ type pathHistory struct {
 	spans map[pathPlace][]pathSpan
 }
 
-// pastOf returns what a path led to, and until when, in any order. changes are those of its slugs.
-func (v *View) pastOf(ctx context.Context, slugs []string, changes []segment.PathChange) ([]pathSpan, error) {
+// pastOf returns what a path led to, and what had its slugs anywhere, and until when, in any order.
+func (v *View) pastOf(ctx context.Context, slugs []string) (past, anywhere []pathSpan, err error) {
+	v.ReadValues("slug", slugs)
+	now := segment.PathChange{Turn: math.MaxInt64}
+	until := now.Turn
+	if v.shopper.ReleaseID != "" { // such a view shows the same for ever
+		until = v.Release.ID
+	}
+	changes, err := v.PathChanges(ctx, slugs, until)
+	if err != nil || len(changes) == 0 {
+		return nil, nil, err
+	}
 	h := &pathHistory{slugs, map[pathPlace][]pathSpan{}}
-	type step struct {
-		pathPlace
-		id string
-	}
-	since := map[step]int64{} // when a step began, or ended last
-	for _, c := range changes {
-		span := pathSpan{kind: c.Kind, id: c.TargetID, until: c.Turn}
-		key := step{pathPlace{c.AboveID, c.Slug, span.level()}, c.TargetID}
-		if !c.Came {
-			span.from = since[key]
-			h.spans[key.pathPlace] = append(h.spans[key.pathPlace], span)
+	since := map[segment.PathChange]int64{} // when a step, which has no turn, began, or ended last
+	change := func(c segment.PathChange) {
+		place, step := pathPlace{c.AboveID, c.Slug, c.Kind == segment.PathProduct}, c
+		step.Turn, step.Came = 0, false
+		if spans := h.spans[place]; !c.Came {
+			from := since[step]
+			if n := len(spans); n > 0 { // a step leads to one at a time, and those that begin below a node that never moved are not stored
+				from = max(from, spans[n-1].until)
+			}
+			h.spans[place] = append(spans, pathSpan{c.Kind, c.TargetID, from, c.Turn})
 		}
-		since[key] = c.Turn
+		since[step] = c.Turn
 	}
-	now := func(kind, aboveID, slug, id string) {
-		span := pathSpan{kind: kind, id: id, until: math.MaxInt64}
-		place := pathPlace{aboveID, slug, span.level()}
-		if spans := h.spans[place]; len(spans) == 0 || spans[len(spans)-1].until < math.MaxInt64 { // else it is hidden
-			span.from = since[step{place, id}]
-			h.spans[place] = append(spans, span)
+	for _, c := range changes {
+		if change(c); !c.Came {
+			anywhere = append(anywhere, pathSpan{kind: c.Kind, id: c.TargetID, until: c.Turn})
 		}
 	}
 	tree, err := v.Tree(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for _, slug := range slugs {
-		for _, node := range tree.AllWithSlug(slug) {
-			kind := segment.PathNode
-			if node.IsTop() {
-				kind = segment.PathTop
-			}
-			now(kind, node.ParentID, slug, node.ID)
+	for _, now.Slug = range slugs {
+		for _, node := range tree.AllWithSlug(now.Slug) {
+			now.Kind, now.AboveID, now.TargetID = node.PathKind(), node.ParentID, node.ID
+			change(now)
 		}
 	}
-	last := slugs[len(slugs)-1]
-	products, err := v.productsWithSlug(ctx, last)
+	products, err := v.productsWithSlug(ctx, now.Slug)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, product := range products {
-		for _, id := range product.NodeIDs() {
-			now(segment.PathProduct, id, last, product.id)
+		for _, now.AboveID = range product.NodeIDs() {
+			now.Kind, now.TargetID = segment.PathProduct, product.id
+			change(now)
 		}
 	}
-	var first []pathSpan
 	for place, spans := range h.spans {
-		slices.SortStableFunc(spans, func(a, b pathSpan) int { return cmp.Compare(a.until, b.until) })
-		for i := range spans[1:] { // a step leads to one at a time, and those that begin below a node that never moved are not stored
-			spans[i+1].from = max(spans[i+1].from, spans[i].until)
-		}
-		if place.slug == slugs[0] && spans[0].kind == segment.PathTop {
-			first = append(first, spans...)
+		if place.slug == slugs[0] && spans[0].kind == segment.PathFirst {
+			past = h.follow(past, spans, 0, 0, math.MaxInt64)
 		}
 	}
-	return h.follow(nil, first, 0, 0, math.MaxInt64), nil
+	return past, anywhere, nil
 }
 
 // follow adds to found what the path leads to from its i-th step on, within two turns.
@@ -104,11 +92,10 @@ func (h *pathHistory) follow(found, spans []pathSpan, i int, from, until int64) 
 		case s.from >= s.until:
 		case i == len(h.slugs)-1:
 			found = append(found, s)
-		case i == len(h.slugs)-2:
-			found = h.follow(found, h.spans[pathPlace{s.id, h.slugs[i+1], 1}], i+1, s.from, s.until)
-			fallthrough
-		default:
-			found = h.follow(found, h.spans[pathPlace{s.id, h.slugs[i+1], 0}], i+1, s.from, s.until)
+		case s.kind != segment.PathProduct: // which leads no further
+			for _, product := range []bool{false, true} {
+				found = h.follow(found, h.spans[pathPlace{s.id, h.slugs[i+1], product}], i+1, s.from, s.until)
+			}
 		}
 	}
 	return found

@@ -271,7 +271,7 @@ func TestPathsOfThePast(t *testing.T) {
 			storetest.Publish(t, m.Store, "main")
 			m.follow(t)
 			for range rapid.IntRange(1, 12).Draw(t, "turns") {
-				switch rapid.SampledFrom([]string{"publish", "publish", "publish", "publish", "roll back", "preview"}).Draw(t, "turn") {
+				switch rapid.SampledFrom([]string{"publish", "publish", "publish", "roll back", "roll back", "preview"}).Draw(t, "turn") {
 				case "publish":
 					for range rapid.IntRange(1, 3).Draw(t, "changes") {
 						m.change(t)

@@ -3,7 +3,6 @@ package release
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"strings"
 
@@ -57,49 +56,28 @@ func (v *View) Redirect(ctx context.Context, path string) (*Redirect, error) {
 	return nil, nil
 }
 
-// redirectPast redirects a path for which there is no imported redirect, by the first rule that applies:
-//   - what is at the path now is the result if an imported redirect led there (moved), else nil: nothing is to be redirected;
-//   - what the path led to last, and is still there, is the result, at its path now;
-//   - if the path is one slug, what has it now, or had it last, as a path;
+// redirectPast redirects a path for which there is no imported redirect, by the first rule that applies, first as a path and then, if
+// it is one slug, as the slug of any product or node:
+//   - what is there now is the result if an imported redirect led there (moved), else nil: nothing is to be redirected;
+//   - what was there last, and is still in the release, is the result, at its path now;
 //   - the path itself is the result if moved, even if nothing is known there.
 func (v *View) redirectPast(ctx context.Context, path string, moved bool) (*Redirect, error) {
-	here := func(node func(context.Context, string) (*segment.CatalogNode, error), key ProductKey) (*Redirect, bool, error) {
-		found, err := v.redirectHere(ctx, path, node, key)
-		if is := found != nil; !is || moved {
-			return found, is, err
-		}
-		return nil, true, nil // it would lead to itself
-	}
-	if found, is, err := here(v.NodeAtPath, ProductKey{Path: path}); err != nil || is {
-		return found, err
-	}
 	slugs := strings.Split(path, "/")
-	v.ReadValues("slug", slugs)
-	turn := int64(math.MaxInt64)
-	if v.shopper.ReleaseID != "" { // such a view shows the same for ever
-		turn = segment.TurnOf(v.Release.ID)
-	}
-	changes, err := v.PathChanges(ctx, store.Unique(slugs), turn)
-	if err != nil {
-		return nil, err
-	}
-	if len(changes) > 0 {
-		past, err := v.pastOf(ctx, slugs, changes)
-		if err != nil {
-			return nil, err
+	var past, anywhere []pathSpan
+	for _, bySlug := range []bool{false, true} {
+		if bySlug && len(slugs) > 1 {
+			break
 		}
-		if found, err := v.redirectToLast(ctx, past); err != nil || found != nil {
-			return found, err
+		here, err := v.redirectHere(ctx, path, bySlug)
+		if err != nil || here != nil && moved {
+			return here, err
 		}
-	}
-	if len(slugs) == 1 {
-		if found, is, err := here(v.NodeWithSlug, ProductKey{Slug: path}); err != nil || is {
-			return found, err
+		if here != nil { // it would lead to itself
+			return nil, nil
 		}
-		var past []pathSpan
-		for _, c := range changes {
-			if !c.Came {
-				past = append(past, pathSpan{kind: c.Kind, id: c.TargetID, until: c.Turn})
+		if past = anywhere; !bySlug {
+			if past, anywhere, err = v.pastOf(ctx, slugs); err != nil {
+				return nil, err
 			}
 		}
 		if found, err := v.redirectToLast(ctx, past); err != nil || found != nil {
@@ -118,8 +96,8 @@ const maxPastTargets = 100
 // redirectToLast redirects to that of some products and nodes which a path led to last, as far as the release has them; nil if it
 // has none. At the same time the path of a node wins.
 func (v *View) redirectToLast(ctx context.Context, past []pathSpan) (*Redirect, error) {
-	slices.SortStableFunc(past, func(a, b pathSpan) int {
-		return cmp.Or(cmp.Compare(b.until, a.until), cmp.Compare(a.level(), b.level()), cmp.Compare(a.id, b.id))
+	slices.SortFunc(past, func(a, b pathSpan) int {
+		return cmp.Or(cmp.Compare(b.until, a.until), cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id))
 	})
 	past = past[:min(maxPastTargets, len(past))]
 	var ids []string
@@ -133,41 +111,37 @@ func (v *View) redirectToLast(ctx context.Context, past []pathSpan) (*Redirect, 
 		return nil, err
 	}
 	for _, p := range past {
-		kind := catalog.RedirectNode
-		if p.kind == segment.PathProduct {
-			if kind = catalog.RedirectProduct; products[p.id] == nil {
-				continue
-			}
+		if p.kind == segment.PathProduct && products[p.id] == nil {
+			continue
 		}
-		if found, err := v.redirectTo(ctx, kind, p.id); err != nil || found != nil {
+		if found, err := v.redirectTo(ctx, p.kind, p.id); err != nil || found != nil {
 			return found, err
 		}
 	}
 	return nil, nil
 }
 
-// redirectHere returns what is at a path: the node that find finds, or else the product with a key; nil for nothing.
-func (v *View) redirectHere(ctx context.Context, path string, find func(context.Context, string) (*segment.CatalogNode, error), key ProductKey) (*Redirect, error) {
-	node, err := find(ctx, path)
-	if err == nil {
-		return &Redirect{Path: path, Node: node}, nil
+// redirectHere returns what is at a path, or has it as its slug; nil for nothing.
+func (v *View) redirectHere(ctx context.Context, path string, bySlug bool) (*Redirect, error) {
+	find, key := v.NodeAtPath, ProductKey{Path: path}
+	if bySlug {
+		find, key = v.NodeWithSlug, ProductKey{Slug: path}
 	}
-	var product *Product
+	found := &Redirect{Path: path}
+	var err error
+	if found.Node, err = find(ctx, path); store.HasCode(err, store.NotFound) {
+		found.Product, err = v.Product(ctx, key)
+	}
 	if store.HasCode(err, store.NotFound) {
-		if product, err = v.Product(ctx, key); err == nil {
-			return &Redirect{Path: path, Product: product}, nil
-		}
+		return nil, nil
 	}
-	if store.HasCode(err, store.NotFound) {
-		err = nil
-	}
-	return nil, err
+	return found, err
 }
 
 // redirectTo returns the redirect to a product or node: its path, or its slug if it has no path. nil if the release
 // does not have it, or it has no slug.
 func (v *View) redirectTo(ctx context.Context, kind, id string) (*Redirect, error) {
-	if kind == catalog.RedirectNode {
+	if kind != catalog.RedirectProduct {
 		nodes, err := v.NodesByID(ctx, []string{id})
 		if err != nil || nodes[id] == nil {
 			return nil, err

@@ -112,6 +112,29 @@ func TestRedirects(t *testing.T) {
 	})
 }
 
+// TestPathsOfRollBacks serves two releases in turns. At the second roll-back, each path still leads to what it showed last.
+func TestPathsOfRollBacks(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, redirectShop+storetest.JoinLines(redirectProduct("p1", "mug"), redirectProduct("p2", "cup"), redirectNode("n1", "kitchen", "", "p1 p2")))
+		storetest.Publish(t, s, "main")
+		storetest.Import(t, s, storetest.JoinLines(redirectProduct("p1", "cup"), redirectProduct("p2", "mug"), redirectNode("n1", "cooking", "", "p1 p2")))
+		storetest.Publish(t, s, "main")
+		kept, err := s.Releases.List(t.Context(), "main")
+		require.NoError(t, err)
+		require.Len(t, kept, 2)
+		for _, release := range []int{1, 0, 1} { // the last one is first
+			_, err := s.Releases.Serve(t.Context(), storetest.Actor, kept[release].UUID())
+			require.NoError(t, err)
+		}
+		found, err := storetest.View(t, s, release.ShopperContext{}).Redirect(t.Context(), "cooking/cup")
+		require.NoError(t, err)
+		require.NotNil(t, found)
+		require.Equal(t, "shop/kitchen/mug", found.Path)
+	})
+}
+
 // TestPathsChangeInWholeReleases changes so many products that a publication writes a whole release.
 func TestPathsChangeInWholeReleases(t *testing.T) {
 	t.Parallel()

@@ -126,7 +126,7 @@ func (r *Router) serve(ctx context.Context, t *db.Tx, before Hold, number int64)
 		after.RolledBackFrom = max(after.RolledBackFrom, before.RolledBackFrom)
 	}
 	if number < after.RolledBackFrom {
-		below, _, err := db.One(ctx, t.Session, db.Scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'release' RETURNING value`)
+		below, err := NextNumber(ctx, t)
 		if err != nil {
 			return err
 		}
@@ -157,6 +157,12 @@ func (r *Router) serve(ctx context.Context, t *db.Tx, before Hold, number int64)
 	_, err := t.Exec(ctx, `UPDATE release SET rolled_back = (id > $2) WHERE catalog_id = $1 AND (id = $2 OR id > $2 AND id <= $3)`,
 		after.CatalogID, number, after.RolledBackFrom)
 	return err
+}
+
+// NextNumber takes a number that is above those of all releases so far.
+func NextNumber(ctx context.Context, t *db.Tx) (int64, error) {
+	number, _, err := db.One(ctx, t.Session, db.Scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'release' RETURNING value`)
+	return number, err
 }
 
 // HeldCatalogs lists the catalogs that a roll-back holds, by id.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"portico/internal/dependency"
+	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
 )
@@ -65,11 +66,11 @@ func (r *Reader) Redirects(ctx context.Context) (*Redirects, error) {
 	return redirects, nil
 }
 
-// The kinds of steps of a path.
+// The kinds of what a step of a path leads to. At the same path, the first of them wins.
 const (
-	PathTop     = "top"     // a hierarchy, or a node directly below one: paths begin with it
-	PathNode    = "node"    // any other node
-	PathProduct = "product" // the last step only
+	PathFirst   = "first" // a hierarchy, or a node directly below one: paths begin with it
+	PathNode    = catalog.RedirectNode
+	PathProduct = catalog.RedirectProduct // the last step only
 )
 
 // PathChange is that a step of a path ended or began: that a slug below a node leads to a product or node.
@@ -80,21 +81,14 @@ type PathChange struct {
 	Came           bool // the step began; else it ended
 }
 
-// TurnOf returns the turn at which a release is first served. Roll-backs have odd turns.
-func TurnOf(releaseID int64) int64 { return 2 * releaseID }
-
-// maxPathChanges is the number of changes that PathChanges reads.
-const maxPathChanges = 1000
-
 // PathChanges reads the changes of steps with some slugs up to a turn, the first one first; of more than 1000 the last. It is up
 // to the caller to record the slugs as read.
 func (r *Reader) PathChanges(ctx context.Context, slugs []string, until int64) ([]PathChange, error) {
-	list, args := db.InList([]any{r.Release.CatalogID, until, maxPathChanges}, slugs)
-	changes, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (c PathChange, err error) {
+	changes, err := db.CollectIn(ctx, r.session(), func(rows *sql.Rows) (c PathChange, err error) {
 		return c, rows.Scan(&c.Slug, &c.AboveID, &c.Kind, &c.TargetID, &c.Turn, &c.Came)
-	}, `
+	}, store.Unique(slugs), `
 		SELECT slug, above_id, kind, target_id, turn, came FROM path_change
-		WHERE catalog_id = $1 AND turn <= $2 AND slug IN (`+list+`) ORDER BY turn DESC, came DESC, above_id, target_id LIMIT $3`, args...)
+		WHERE catalog_id = $1 AND turn <= $2 AND slug IN ($in) ORDER BY turn DESC, came DESC, above_id, target_id LIMIT 1000`, r.Release.CatalogID, until)
 	slices.Reverse(changes)
 	return changes, err
 }

@@ -57,8 +57,13 @@ func (n *CatalogNode) GlobalID() string {
 	return store.GlobalID(store.TypeCatalogNode, n.ID)
 }
 
-// IsTop reports whether paths may begin with the node: it is a hierarchy, or directly below one.
-func (n *CatalogNode) IsTop() bool { return n.Kind == KindHierarchy || n.ParentID == n.HierarchyID }
+// PathKind returns PathFirst or PathNode.
+func (n *CatalogNode) PathKind() string {
+	if n.Kind == KindHierarchy || n.ParentID == n.HierarchyID {
+		return PathFirst
+	}
+	return PathNode
+}
 
 // HasChildren reports whether there are nodes below.
 func (n *CatalogNode) HasChildren() bool { return len(n.children) > 0 }

@@ -343,7 +343,7 @@ CREATE TABLE release_change (
 );
 
 -- Steps of paths that a catalog served: below the node above_id, slug led to target_id until the turn, or, with came, since it.
--- turn is twice the number of a release, or one more for a release that was served again after it.
+-- turn is the number of a release, or one that no release has, for a release that is served again.
 CREATE TABLE path_change (
     catalog_id TEXT COLLATE "C" NOT NULL,
     slug       TEXT COLLATE "C" NOT NULL,
