@@ -84,21 +84,15 @@ func (w *releaseWriter) changedCurrencies(ctx context.Context) error {
 	if len(w.compared.Products) == 0 {
 		return nil
 	}
-	before, err := w.served.PriceCurrencies(ctx)
+	found, err := segment.CurrenciesOf(ctx, w.service.db.Reader, []*segment.Release{w.served.Release, w.release})
 	if err != nil {
 		return err
 	}
-	now := maps.Clone(w.currencies)
-	if w.plan.delta != nil {
-		lower, err := w.plan.delta.view.PriceCurrencies(ctx)
-		if err != nil {
-			return err
-		}
-		for _, currency := range lower {
-			now[currency] = true
-		}
+	now := maps.Clone(w.currencies) // rows of a delta may not be written yet
+	for _, currency := range found[1] {
+		now[currency] = true
 	}
-	if !slices.Equal(before, slices.Sorted(maps.Keys(now))) {
+	if !slices.Equal(found[0], slices.Sorted(maps.Keys(now))) {
 		w.changes.Add(segment.AnyCurrency)
 	}
 	return nil
