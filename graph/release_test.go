@@ -3,6 +3,8 @@ package graph_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,5 +109,26 @@ func TestPublishErrors(t *testing.T) {
 		{name: "too many jobs", query: `{ jobs(first: 101) { id } }`, codes: []store.Code{store.Unprocessable}, argument: "first"},
 		{name: "a queued job is canceled", query: `mutation { catalogPublish(input: {catalogId: "outlet", label: "Spring"}) { job { state catalogUuid label } } }`, data: `{"catalogPublish":{"job":{"state":"QUEUED","catalogUuid":"outlet","label":"Spring"}}}`},
 		{name: "jobs, newest first", query: `{ jobs(first: 1) { kind state actor } }`, data: `{"jobs":[{"kind":"CATALOG_PUBLISH","state":"QUEUED","actor":"client:tester"}]}`},
+	})
+}
+
+// A list of releases takes the same statements for three releases and for eight.
+func TestStatementsOfReleases(t *testing.T) {
+	t.Parallel()
+	const query = `{ catalogReleases(catalogId: "main") { id uuid served publishedAt products added changed removed catalog { id name } currencies bytes label note actor } }`
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s, writer := graphtest.Open(t, e, graphtest.Shop()), e.Open(t)
+		for round := range 8 {
+			storetest.RenameProducts(t, writer, fmt.Sprint("Version ", round))
+			storetest.Publish(t, writer, "main")
+			if round < 2 {
+				continue
+			}
+			require.Empty(t, s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Admin())).Errors) // reads the routing again
+			r := graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Admin())
+			ctx, counter := store.CountStatements(r.Context())
+			require.Empty(t, s.Send(t, r.WithContext(ctx)).Errors)
+			require.Equal(t, 5, counter.Count(), "after publication %d: %s", round, strings.Join(counter.Queries(), "\n"))
+		}
 	})
 }
