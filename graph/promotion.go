@@ -137,7 +137,7 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 }
 
 // promotionWarnings returns a warning for each list of a promotion that names SKUs or catalogs that do not exist, or SKUs of parents,
-// which carts do not have, and for each currency that ISO 4217 does not have, by its path in the input. inDetails says that the input has GraphQL's details, not REST's
+// which carts do not have, for each currency that ISO 4217 does not have, and for more automatic promotions than carts consider, by its path in the input. inDetails says that the input has GraphQL's details, not REST's
 // schema. The promotion may be nil.
 func (r *Resolver) promotionWarnings(ctx context.Context, p *rule.Promotion, inDetails bool) ([]*model.Warning, error) {
 	warnings := []*model.Warning{}
@@ -173,6 +173,15 @@ func (r *Resolver) promotionWarnings(ctx context.Context, p *rule.Promotion, inD
 	catalogs, err := r.store.Catalogs.ByID(ctx, p.TargetCatalogs)
 	if err != nil {
 		return nil, err
+	}
+	if p.Automatic && p.Enabled {
+		ignored, err := r.store.Promotions.WarnOfIgnored(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if ignored != nil {
+			warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: ignored}})
+		}
 	}
 	warn([]string{"target_catalog_ids"}, "names catalogs that do not exist: %s; create them, or correct the ids", p.TargetCatalogs, func(id string) bool { return catalogs[id] != nil })
 	return warnings, nil

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -239,5 +240,27 @@ func TestDetailsOfOtherSchemas(t *testing.T) {
 		odd := rule.Promotion{Type: rule.XForY, Schema: json.RawMessage(`{"x":3,"y":2,"note":"from 2019","targets":"all"}`)}
 		require.Equal(t, rule.Details{Type: rule.XForY, X: 3, Y: 2}, odd.Details())
 		require.JSONEq(t, `{"promotion_type":"x_for_y","schema":{"x":3,"y":2,"note":"from 2019","targets":"all"}}`, string(odd.RestDetails()))
+	})
+}
+
+// promotionCreate and promotionUpdate warn of an automatic promotion beyond those that a cart considers.
+func TestAutomaticPromotionsBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		create := func(n int, automatic bool) string {
+			return s.Post(t, fmt.Sprintf(`mutation { promotionCreate(input: {id: "auto-%d", name: "A", automatic: %t, enabled: true, start: "2024-01-01", end: "2100-01-01",
+				details: {fixedDiscount: {amounts: [{amount: "1", currency: "USD"}]}}}) { warnings { field message } userErrors { message } } }`, n, automatic), nil).Body.String()
+		}
+		const none = `{"data":{"promotionCreate":{"warnings":[],"userErrors":[]}}}`
+		n := 0
+		for ; n < rule.MaxAutomatic; n++ {
+			if got := strings.TrimSpace(create(n, true)); got != none {
+				break // the shop has automatic promotions of its own
+			}
+		}
+		require.Greater(t, n, rule.MaxAutomatic-10)
+		require.Contains(t, create(n+1, true), `"field":["input","automatic"],"message":"automatic is set on 101 promotions`)
+		require.Equal(t, none, strings.TrimSpace(create(n+2, false)))
 	})
 }

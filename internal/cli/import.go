@@ -179,6 +179,11 @@ func (c *Import) Run(ctx context.Context, streams Streams) (err error) {
 			c.printLine(streams, summary)
 		}
 	}
+	if report.Resources["promotion"] > 0 {
+		if ignored, err := s.Promotions.WarnOfIgnored(ctx); err == nil && ignored != nil { // an error cannot undo the import
+			fmt.Fprintln(streams.Err, "warning: "+ignored.Error())
+		}
+	}
 	result := importResult{Resources: report.Resources, Changed: report.Changed, Deleted: report.Deleted, Warnings: report.WarningCount, Kept: withoutZeros(report.Skipped), Skipped: report.Left, Ignored: report.IgnoredCount, Currency: report.Currency, Published: publications{}}
 	switch {
 	case c.NoPublish:

@@ -1,6 +1,12 @@
 package promotion
 
-import "portico/store/db"
+import (
+	"fmt"
+	"time"
+
+	"portico/store/db"
+	"portico/store/promotion/rule"
+)
 
 // recounted is the advice for a wrong total.
 const recounted = "Run portico serve: housekeeping counts again once a day."
@@ -29,5 +35,11 @@ var Checks = []db.Check{
 			WHERE NOT EXISTS (SELECT 1 FROM promotion WHERE promotion.number = code_usage.promotion_number)
 			  AND NOT EXISTS (SELECT 1 FROM promotion_archive WHERE promotion_archive.number = code_usage.promotion_number)`,
 		Advice: "Somebody changed the tables by hand. Delete the usages, or restore the last backup.",
+	},
+	{
+		Rule:    "Each automatic promotion can take part in carts.",
+		Now:     func() string { return rule.IgnoredAutomaticSQL(time.Now()) },
+		Advice:  fmt.Sprintf("A cart considers the %d automatic promotions that end first. Disable those that are no longer needed.", rule.MaxAutomatic),
+		Warning: true,
 	},
 }

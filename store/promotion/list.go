@@ -93,6 +93,16 @@ func texts[T ~string](values []T) []string {
 	return list
 }
 
+// WarnOfIgnored returns a warning if there are more automatic promotions than a cart considers, else nil.
+func (s *Service) WarnOfIgnored(ctx context.Context) (*store.Error, error) {
+	ignored, _, err := db.One(ctx, s.db.Reader, db.Scalar[int], `SELECT COUNT(*) FROM (`+rule.IgnoredAutomaticSQL(s.db.Now())+`) AS ignored`)
+	if err != nil || ignored == 0 {
+		return nil, err
+	}
+	return store.Unprocessablef([]string{"automatic"}, "is set on %d promotions that have not ended, and a cart considers the %d of them that end first; disable those that are no longer needed",
+		ignored+rule.MaxAutomatic, rule.MaxAutomatic), nil
+}
+
 // List lists the promotions that match a filter, by id unless the query sorts otherwise. It
 // returns INVALID or UNPROCESSABLE for an invalid filter.
 func (s *Service) List(ctx context.Context, filter Filter, query store.ListQuery) (*store.Slice[*rule.Promotion], error) {

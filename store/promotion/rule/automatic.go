@@ -3,6 +3,7 @@ package rule
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"time"
 
@@ -34,6 +35,12 @@ func FindAutomatic(ctx context.Context, in db.Session, at time.Time, catalogID s
 		WHERE automatic AND enabled AND end_at > $1 AND start_at <= $1
 		ORDER BY end_at, id LIMIT $2`, store.Micros(at), MaxAutomatic)
 	return slices.DeleteFunc(active, func(p *Promotion) bool { return p == nil }), err
+}
+
+// IgnoredAutomaticSQL selects the ids of the automatic promotions that take part in no cart at a time, because MaxAutomatic others
+// that have not ended either end before them.
+func IgnoredAutomaticSQL(at time.Time) string {
+	return fmt.Sprintf(`SELECT id FROM promotion WHERE automatic AND enabled AND end_at > %d ORDER BY end_at, id LIMIT 1000000 OFFSET %d`, store.Micros(at), MaxAutomatic)
 }
 
 // What a promotion takes in memory while it is read.
